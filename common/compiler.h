@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "common/banned.h"
+
 #define MUST_CHECK __attribute__((warn_unused_result))
 #define PRINTF_LIKE(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
 #define NO_RETURN __attribute__((noreturn))

@@ -59,6 +59,7 @@ bool log_wants(const struct log *log, int event);  // false: the line would be d
 // fields end with {0}. A full buffer is written out; if fd does not take it the line is dropped and counted.
 void log_write(struct log *log, int event, const struct log_field *fields);
 void log_flush(struct log *log);
+uint64_t log_dropped(const struct log *log);  // lines lost so far, for M_LOG_LINES_DROPPED
 
 // LOG(log, EV_DB_CONNECTED, F_STR("host", h), F_INT("port", p)); at least one field.
 #define LOG(log, event, ...) \
