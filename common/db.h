@@ -108,10 +108,13 @@ struct db_pool *db_pool_new(struct runtime *rt, const struct db_conf *conf, cons
 void db_pool_free(struct db_pool *pool);  // open requests get on_error(DB_FAILED_UNKNOWN or NOT_SENT) first
 // RESULT_FULL, RESULT_UNAVAILABLE (no connection is up and none has been for a second) or RESULT_TOO_BIG: no callback will come.
 MUST_CHECK enum result db_pool_submit(struct db_pool *pool, struct db_request *req);
+void db_pool_reload(struct db_pool *pool, const struct db_conf *conf);  // takes the reloadable keys
 bool db_pool_is_up(const struct db_pool *pool);
 size_t db_pool_open_requests(const struct db_pool *pool);
 
 // Blocking session for commands (migrate, apply, audit). Not on the loop of a serving daemon.
+// RESULT_UNAVAILABLE: no connection, or it was lost meanwhile; RESULT_CONFLICT: serialization failure or deadlock, worth another
+// try; RESULT_DENIED: missing rights; RESULT_INVALID: any other refusal by the server. db_session_error has its words.
 struct db_session;
 #define DB_WHY_BYTES 512
 MUST_CHECK enum result db_session_open(const struct db_conf *conf, const char *application_name, const char *role,
