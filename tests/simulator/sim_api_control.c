@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// /sim/config, /sim/reset, /sim/script: how a test steers the provider. Loop thread.
+#include <stdio.h>
+#include <string.h>
+
+#include "common/jsonx.h"
+#include "tests/simulator/sim.h"
+
+static void refuse(struct web_request *req, int status, const char *code, const char *detail)
+{
+  const struct web_problem problem = {.code = code, .status = status, .detail = detail};
+  web_reply_problem(req, &problem);
+}
+
+static json_t *read_object(struct web_request *req)
+{
+  size_t len = 0;
+  const char *bytes = web_body(req, &len);
+  json_t *json = NULL;
+  char why[JSONX_WHY_BYTES] = "";
+  if (jsonx_parse(bytes, len, &json, why) != RESULT_OK) {
+    refuse(req, 400, "INVALID_REQUEST", why);
+    return NULL;
+  }
+  if (json_is_object(json)) return json;
+  json_decref(json);
+  refuse(req, 400, "INVALID_REQUEST", "an object is expected");
+  return NULL;
+}
+
+static void reply_config(struct web_request *req)
+{
+  const struct sim *sim = web_context(req);
+  struct buf out;
+  buf_init(&out, 4096);
+  buf_printf(&out, "{\"dedupe\":%s,\"autoPay\":%s,\"callbackUrl\":", sim->dedupe ? "true" : "false", sim->auto_pay ? "true" : "false");
+  buf_put_json(&out, sim->callback_url, strlen(sim->callback_url));
+  buf_puts(&out, ",\"profile\":\"plain\"}");
+  web_reply_json(req, 200, buf_text(&out), out.len);
+  buf_release(&out);
+}
+
+static void apply_config(struct web_request *req, struct jsonx_reader *r)
+{
+  struct sim *sim = web_context(req);
+  bool dedupe = sim->dedupe, auto_pay = sim->auto_pay;
+  jsonx_read_bool(r, "dedupe", false, &dedupe);
+  jsonx_read_bool(r, "autoPay", false, &auto_pay);
+  const char *url = jsonx_read_text(r, "callbackUrl", false, SIM_URL_BYTES - 1);
+  const char *profile = jsonx_read_text(r, "profile", false, 32);
+  if (url != NULL && strlen(url) >= SIM_URL_BYTES) jsonx_reader_fail(r, "callbackUrl", "is too long");
+  if (url != NULL && url[0] != '\0' && strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) {
+    jsonx_reader_fail(r, "callbackUrl", "must be http or https, or empty for no callbacks");
+  }
+  if (profile != NULL && strcmp(profile, "plain") != 0) jsonx_reader_fail(r, "profile", "only plain is known");
+  if (jsonx_reader_finish(r) != RESULT_OK) {
+    refuse(req, 400, "INVALID_REQUEST", r->fault);
+    return;
+  }
+  sim->dedupe = dedupe;
+  sim->auto_pay = auto_pay;
+  if (url != NULL) (void)snprintf(sim->callback_url, sizeof sim->callback_url, "%s", url);
+  reply_config(req);
+}
+
+// Members that are left out stay as they are.
+void sim_control_config(struct web_request *req)
+{
+  json_t *json = read_object(req);
+  if (json == NULL) return;
+  struct jsonx_reader r;
+  jsonx_reader_init(&r, json, "");
+  apply_config(req, &r);
+  json_decref(json);
+}
+
+void sim_control_config_show(struct web_request *req) { reply_config(req); }
+
+void sim_control_reset(struct web_request *req)
+{
+  struct sim *sim = web_context(req);
+  sim_reset(sim);
+  reply_config(req);
+}
+
+void sim_control_script(struct web_request *req)
+{
+  struct sim *sim = web_context(req);
+  json_t *json = read_object(req);
+  if (json == NULL) return;
+  char why[JSONX_WHY_BYTES] = "";
+  switch (sim_scripts_add(&sim->scripts, json, why)) {
+    case RESULT_OK: web_reply_json(req, 200, "{}", 2); break;
+    case RESULT_FULL: refuse(req, 503, "UNAVAILABLE", "too many scripts; POST /sim/reset forgets them"); break;
+    default: refuse(req, 400, "INVALID_REQUEST", why); break;
+  }
+  json_decref(json);
+}
