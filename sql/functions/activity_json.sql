@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- An activity as the API shows it, with its availability. Issued counts issuing and succeeded, held counts held and offered, both by quantity.
+-- Parameters: i_code. Result: one row: JSON text and version; none if there is no such activity. Locks: none. Errors: none.
+create or replace function largesse.activity_json(i_code text)
+returns table (doc text, version bigint)
+language sql volatile security definer
+set search_path = largesse, pg_temp
+as $$
+  select json_strip_nulls(json_build_object(
+           'code', a.code, 'name', a.name, 'kind', a.kind, 'status', a.status,
+           'startAt', largesse.time_text(a.start_at), 'endAt', largesse.time_text(a.end_at), 'timeZone', a.time_zone,
+           'eventCode', a.event_code, 'venue', a.venue, 'attributes', nullif(a.attributes, '{}'), 'rewardCode', r.code)) ::jsonb
+         -- null totals mean unlimited and must stay visible
+         || jsonb_build_object(
+           'stock', jsonb_build_object('total', t.total),
+           'limits', coalesce((select jsonb_agg(jsonb_build_object('count', l.max_count, 'period', l.period) order by l.period)
+                                 from largesse.activity_limit l where l.activity_id = a.id), '[]'),
+           'serverTime', largesse.time_text(largesse.clock_now()),
+           'availability', jsonb_build_object('total', t.total, 'issued', s.taken, 'held', 0, 'remaining', s.remaining, 'waiting', 0)),
+         a.version
+    from largesse.activity a
+    left join largesse.reward r on r.id = a.reward_id
+    cross join lateral (select a.stock_total + coalesce(sum(d.by), 0) as total from largesse.stock_adjustment d where d.activity_id = a.id) t
+    cross join lateral (select sum(s.remaining) as remaining, sum(s.taken) as taken from largesse.stock s where s.activity_id = a.id) s
+   where a.code = i_code
+$$;

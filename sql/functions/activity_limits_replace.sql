@@ -1,0 +1,24 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Replaces the limits of an activity. A limit that is new counts what was claimed before it, from the claims; one that is gone forgets its counters.
+-- Parameters: i_activity_id, i_limits [{count, period}]. Result: none. Locks: the caller holds the stock rows, so no claim is judged meanwhile. Errors: none.
+create or replace function largesse.activity_limits_replace(i_activity_id bigint, i_limits jsonb) returns void
+language plpgsql volatile
+set search_path = largesse, pg_temp
+as $$
+begin
+  delete from largesse.activity_limit l
+   where l.activity_id = i_activity_id and l.period not in (select n ->> 'period' from jsonb_array_elements(i_limits) n);
+  delete from largesse.usage u
+   where u.activity_id = i_activity_id and u.period not in (select n ->> 'period' from jsonb_array_elements(i_limits) n);
+  insert into largesse.usage (activity_id, user_id, period, period_start, used, max_used)
+    select c.activity_id, c.user_id, n.period, largesse.period_start(n.period, c.created_at, a.time_zone),
+           sum(c.quantity), greatest(sum(c.quantity), n.max_count)
+      from (select n ->> 'period' as period, (n ->> 'count')::bigint as max_count from jsonb_array_elements(i_limits) n
+             where not exists (select from largesse.activity_limit l where l.activity_id = i_activity_id and l.period = n ->> 'period')) n
+      cross join largesse.claim c join largesse.claim_state s on s.status = c.status and s.holds_allowance
+      join largesse.activity a on a.id = c.activity_id
+     where c.activity_id = i_activity_id group by 1, 2, 3, 4, n.max_count;
+  insert into largesse.activity_limit as l (activity_id, period, max_count)
+    select i_activity_id, n ->> 'period', (n ->> 'count')::bigint from jsonb_array_elements(i_limits) n
+    on conflict (activity_id, period) do update set max_count = excluded.max_count where l.max_count <> excluded.max_count;
+end $$;

@@ -1,0 +1,30 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A claim as every answer and event shows it.
+-- Parameters: i_claim (the row), i_activity_code. Result: JSON text. Locks: none. Errors: none.
+create or replace function largesse.claim_json(i_claim largesse.claim, i_activity_code text) returns text
+language sql stable
+as $$
+  select json_strip_nulls(json_build_object(
+    'claimId', i_claim.activity_id || '-' || i_claim.id,
+    'activityCode', i_activity_code,
+    'userId', i_claim.user_id::text,
+    'bizId', i_claim.biz_id,
+    'status', i_claim.status,
+    'rewardCode', (select r.code from largesse.reward r where r.id = i_claim.reward_id),
+    'quantity', i_claim.quantity,
+    'channel', i_claim.channel,
+    'createdAt', largesse.time_text(i_claim.created_at),
+    'updatedAt', largesse.time_text(i_claim.updated_at),
+    'delivery', case when i_claim.step is not null then json_build_object(
+        'attempts', i_claim.attempts,
+        'nextAttemptAt', largesse.time_text(i_claim.next_attempt_at),
+        'outcome', i_claim.outcome,
+        'ref', i_claim.provider_ref) end,
+    'review', case when i_claim.review_since is not null then json_build_object(
+        'cause', i_claim.review_cause,
+        'since', largesse.time_text(i_claim.review_since)) end,
+    'failure', case when i_claim.failure_code is not null then json_build_object(
+        'code', i_claim.failure_code,
+        'detail', i_claim.failure_detail) end
+  ))::text
+$$;

@@ -1,0 +1,67 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The one function that changes the state of claims. Only legal moves happen; what the new state does not hold is given back in
+-- the same transaction: stock to the activity, allowance to the user's counters of the periods in which the claim was made.
+-- Parameters: keys (parallel arrays); i_to; what to record with each (arrays, or null): provider's reference, failure code and detail.
+-- Result: the claims that moved. Others were not in a state from which i_to can be reached, and stay as they are.
+-- Locks: when something is given back, the stock row first, then claims, then usage; all claims must then be of one activity. Else the claims.
+-- Errors: 22023 when a move that gives back names several activities; 40P01, 40001 (repeat).
+create or replace function largesse.claim_move(
+  i_activity_ids bigint[], i_claim_ids bigint[], i_to text, i_refs text[], i_codes text[], i_details text[])
+returns table (activity_id bigint, claim_id bigint)
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off
+as $$
+declare
+  v_now   timestamptz;
+  v_to    largesse.claim_state;
+  v_moved record;
+begin
+  select * into strict v_to from largesse.claim_state s where s.status = i_to;
+  if not (v_to.holds_stock and v_to.holds_allowance) then
+    if (select count(distinct a) from unnest(i_activity_ids) a) > 1 then
+      raise exception 'claims that give stock back must be of one activity' using errcode = 'invalid_parameter_value';
+    end if;
+    perform 1 from largesse.stock s where s.activity_id = i_activity_ids[1] order by s.segment for update;
+  end if;
+  v_now := largesse.clock_now();
+  for v_moved in
+    with asked as (
+      select r.* from unnest(i_activity_ids, i_claim_ids, i_refs, i_codes, i_details) as r(activity_id, claim_id, ref, code, detail)
+    ), found_rows as (
+      select c.activity_id, c.id, c.status, c.user_id, c.quantity, c.created_at, asked.ref, asked.code, asked.detail
+        from asked join largesse.claim c on c.activity_id = asked.activity_id and c.id = asked.claim_id
+        join largesse.claim_state_move m on m.from_status = c.status and m.to_status = i_to
+        order by c.activity_id, c.id for no key update of c
+    ), moved as (
+      update largesse.claim c
+         set status = i_to, updated_at = v_now, next_attempt_at = null, lease_until = null, doing = null, trust_after = null,
+             review_since = null, review_cause = null, sweeps = 0,
+             outcome = case i_to when 'succeeded' then 'done' when 'failed' then 'refused' else c.outcome end,
+             provider_ref = coalesce(f.ref, c.provider_ref), failure_code = f.code, failure_detail = f.detail
+        from found_rows f where c.activity_id = f.activity_id and c.id = f.id
+      returning c.activity_id, c.id, f.user_id, f.quantity, f.created_at, f.status as from_status, c.review_since
+    ), letters_closed as (
+      update largesse.dead_letter d set closed_at = v_now, closed_by = 'system', resolution = 'settled'
+        from moved where d.activity_id = moved.activity_id and d.claim_id = moved.id and d.closed_at is null
+    ), given as (
+      select moved.*, s.holds_stock and not v_to.holds_stock as gives_stock, s.holds_allowance and not v_to.holds_allowance as gives_allowance
+        from moved join largesse.claim_state s on s.status = moved.from_status
+    ), stock_back as (
+      update largesse.stock s set remaining = s.remaining + g.quantity, taken = s.taken - g.quantity
+        from (select g.activity_id, sum(g.quantity) as quantity from given g where g.gives_stock group by 1) g
+        where s.activity_id = g.activity_id and s.segment = 0
+    ), usage_back as (
+      update largesse.usage u set used = u.used - g.quantity
+        from (select g.activity_id, g.user_id, l.period, largesse.period_start(l.period, g.created_at, a.time_zone) as start,
+                     sum(g.quantity) as quantity
+                from given g join largesse.activity a on a.id = g.activity_id
+                join largesse.activity_limit l on l.activity_id = g.activity_id
+               where g.gives_allowance group by 1, 2, 3, 4) g
+        where u.activity_id = g.activity_id and u.user_id = g.user_id and u.period = g.period and u.period_start = g.start
+    )
+    select moved.activity_id as a, moved.id as c from moved
+  loop
+    activity_id := v_moved.a; claim_id := v_moved.c;
+    return next;
+  end loop;
+end $$;

@@ -1,0 +1,57 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Judges many claims of one activity in one transaction, as if one came after the other in the order of the arrays.
+-- Parameters: i_activity_id; one array element per request; i_sweep_after (how long the first message may take before the sweeper
+-- publishes again).
+-- Result: a row per request (ord from 1): ACCEPTED (claim_id, at), REPLAYED (detail = the claim as it is now), BIZ_ID_REUSED, or a refusal's
+-- code (detail = what explains it, JSON); and row 0 with the activity's status, remaining stock and the instant of the judgement.
+-- Locks: stock row, then usage rows by user and period, then claims. The instant is read once, after the stock lock.
+-- Errors: 40001 when a concurrent transaction took what was just seen (repeat it); nothing is changed then.
+create or replace function largesse.claim_submit(
+  i_activity_id bigint, i_biz_ids text[], i_user_ids bigint[], i_quantities int[], i_channels text[],
+  i_sweep_after interval)
+returns table (ord int, verdict text, claim_id bigint, status text, at timestamptz, detail text)
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off
+as $$
+declare
+  v_remaining bigint;
+  v_wanted    bigint;
+  v_now       timestamptz;
+  v_activity  record;
+  v_refusal   text;
+begin
+  select s.remaining into v_remaining
+    from largesse.stock s where s.activity_id = i_activity_id and s.segment = 0 for update;
+  v_now := largesse.clock_now();
+  select a.status, a.reward_id, largesse.activity_open_state(a.status, a.start_at, a.end_at, v_now) as refusal,
+         array(select l.period from largesse.activity_limit l where l.activity_id = a.id order by l.period) as periods,
+         array(select largesse.period_start(l.period, v_now, a.time_zone)
+                 from largesse.activity_limit l where l.activity_id = a.id order by l.period) as starts,
+         array(select l.max_count from largesse.activity_limit l where l.activity_id = a.id order by l.period) as maxima,
+         array(select largesse.period_reset(l.period, v_now, a.time_zone)
+                 from largesse.activity_limit l where l.activity_id = a.id order by l.period) as resets
+    into v_activity from largesse.activity a where a.id = i_activity_id;
+  v_refusal := case when found then v_activity.refusal else 'ACTIVITY_NOT_FOUND' end;
+  if v_refusal is not null then
+    return query
+      select l.ord, case l.verdict when 'UNKNOWN' then v_refusal else l.verdict end, l.claim_id, l.status, l.at, l.detail
+        from largesse.claim_lookup(i_activity_id, i_biz_ids, i_user_ids, i_quantities, i_channels) l;
+    return;
+  end if;
+
+  select sum(q) into v_wanted from unnest(i_quantities) q;
+  if v_remaining is null or v_remaining >= v_wanted then
+    begin
+      return query select * from largesse.claim_submit_together(
+        i_activity_id, i_biz_ids, i_user_ids, i_quantities, i_channels, v_now, v_now + i_sweep_after,
+        v_activity.status, v_activity.reward_id, v_activity.periods, v_activity.starts, v_activity.maxima, v_activity.resets, v_remaining);
+      return;
+    exception
+      -- A key or user repeats within the batch, or one row is at fault by itself: then one after the other.
+      when unique_violation or cardinality_violation or check_violation or data_exception or serialization_failure then null;
+    end;
+  end if;
+  return query select * from largesse.claim_submit_in_order(
+    i_activity_id, i_biz_ids, i_user_ids, i_quantities, i_channels, v_now, v_now + i_sweep_after,
+    v_activity.status, v_activity.reward_id, v_activity.periods, v_activity.starts, v_activity.maxima, v_activity.resets);
+end $$;

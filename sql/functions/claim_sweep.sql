@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The safety net under the queues: finds claims that are overdue for whatever reason and advances them (doubling), so that the caller can
+-- publish them after the commit; two sweepers never take the same row.
+-- Parameters: i_limit rows at most; i_from: look no further back than this mark ('-infinity' for a full pass); i_base: the first distance to the next visit.
+-- Result: keys, the attempt to publish, the provider's lane, when the claim was due. Locks: those claims, skipping locked ones. Errors: none.
+create or replace function largesse.claim_sweep(i_limit int, i_from timestamptz, i_base interval)
+returns table (activity_id bigint, claim_id bigint, attempt int, provider text, due_at timestamptz)
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off
+as $$
+declare
+  v_now timestamptz := largesse.clock_now();
+begin
+  return query
+  with due as materialized (
+    select c.activity_id, c.id, c.next_attempt_at
+      from largesse.claim c
+     where c.next_attempt_at <= v_now and c.next_attempt_at >= i_from
+     order by c.next_attempt_at limit i_limit
+       for no key update skip locked
+  )
+  update largesse.claim c
+     set sweeps = least(c.sweeps + 1, 10), next_attempt_at = v_now + i_base * power(2, least(c.sweeps, 10))
+    from due, largesse.reward w
+   where c.activity_id = due.activity_id and c.id = due.id and w.id = c.reward_id
+  returning c.activity_id, c.id, c.attempts, w.provider, due.next_attempt_at;
+end $$;

@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Dead letters: what machines could not finish, and what people do about it.
+
+-- Records a message that could not be read. Parameters: i_provider, i_cause, i_detail, i_body (capped by the caller). Result: its id.
+-- Locks: none. Errors: none.
+create or replace function largesse.dead_letter_unreadable(i_provider text, i_cause text, i_detail text, i_body text) returns bigint
+language sql volatile security definer
+set search_path = largesse, pg_temp
+as $$
+  insert into largesse.dead_letter (provider, cause, detail, body, opened_at)
+    values (i_provider, i_cause, i_detail, i_body, largesse.clock_now()) returning id
+$$;
+
+-- Sends claims under review round again, with a fresh ladder and the same request id. What has meanwhile finished is skipped and told apart.
+-- Parameters: i_ids of letters, i_actor, i_reason, i_dry_run: change nothing. Result: a row per letter: id, outcome retried | already_done | not_retryable | not_found.
+-- Locks: the letters and their claims, ascending. Errors: 40P01 (repeat).
+create or replace function largesse.dead_letter_retry(i_ids bigint[], i_actor text, i_reason text, i_dry_run boolean)
+returns table (letter_id bigint, outcome text)
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp
+as $$
+declare
+  v_letter largesse.dead_letter;
+  v_now    timestamptz := largesse.clock_now();
+begin
+  for letter_id in select distinct i from unnest(i_ids) i order by 1 loop
+    select * into v_letter from largesse.dead_letter d where d.id = letter_id for update;
+    outcome := case when not found then 'not_found'
+                    when v_letter.closed_at is not null then 'already_done'
+                    when v_letter.claim_id is null then 'not_retryable'
+                    else 'retried' end;
+    if outcome = 'retried' and not i_dry_run then
+      update largesse.claim c
+         set review_since = null, review_cause = null, next_attempt_at = v_now, updated_at = v_now, attempts_before = c.attempts, sweeps = 0
+       where c.activity_id = v_letter.activity_id and c.id = v_letter.claim_id and c.status = 'issuing' and c.review_since is not null;
+      if not found then outcome := 'already_done'; end if;
+      update largesse.dead_letter d
+         set closed_at = v_now, closed_by = i_actor, close_reason = i_reason,
+             resolution = case outcome when 'retried' then 'retried' else 'settled' end
+       where d.id = letter_id;
+    end if;
+    return next;
+  end loop;
+end $$;

@@ -1,0 +1,35 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Creates the partitions of claims and usage for the activities that end in one month. Ids of month m (since 1970-01) are
+-- m * 1,000,000 up to the next month's; there is no default partition, so a forgotten month fails loudly.
+-- Parameters: i_month. Result: none. Locks: an advisory lock, then SHARE UPDATE EXCLUSIVE on the parents (claims go on). Errors: none.
+create or replace function largesse.partitions_ensure(i_month int) returns void
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp
+as $$
+declare
+  v_parent text;
+  v_child  text;
+  v_from   bigint := i_month * 1000000::bigint;
+begin
+  foreach v_parent in array array['usage', 'claim'] loop
+    v_child := v_parent || '_' || to_char(date '1970-01-01' + make_interval(months => i_month), 'YYYYMM');
+    continue when to_regclass('largesse.' || v_child) is not null;
+    perform pg_advisory_xact_lock(hashtextextended('largesse.partitions', 0));
+    continue when to_regclass('largesse.' || v_child) is not null;
+    -- Built aside and then attached: creating it in place would lock out every claim.
+    execute format('create table largesse.%I (like largesse.%I including all)', v_child, v_parent);
+    execute format('alter table largesse.%I set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)', v_child);
+    execute format('alter table largesse.%I add constraint %I check (activity_id >= %s and activity_id < %s)',
+                   v_child, v_child || '_ids', v_from, v_from + 1000000);
+    execute format('alter table largesse.%I attach partition largesse.%I for values from (%s) to (%s)',
+                   v_parent, v_child, v_from, v_from + 1000000);
+    execute format('alter table largesse.%I drop constraint %I', v_child, v_child || '_ids');
+  end loop;
+end $$;
+
+-- The month of an instant, as partitions count it. Parameters: i_at. Result: months since 1970-01 (UTC). Locks, errors: none.
+create or replace function largesse.partition_month(i_at timestamptz) returns int
+language sql immutable parallel safe
+as $$
+  select ((extract(year from i_at at time zone 'UTC') - 1970) * 12 + extract(month from i_at at time zone 'UTC') - 1)::int
+$$;
