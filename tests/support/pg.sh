@@ -76,7 +76,7 @@ pg() { PGOPTIONS= PGHOST=127.0.0.1 PGPORT=$PG_PORT PGUSER=$PG_USER PGDATABASE=${
 
 wait_pg() {
   local end=$((SECONDS + 60))
-  until "$PG_BIN/pg_isready" -q -h 127.0.0.1 -p "$PG_PORT"; do
+  until "$PG_BIN/pg_isready" -q -h 127.0.0.1 -p "$PG_PORT" -U "$PG_USER" -d postgres; do
     is_alive postgresql && [ $SECONDS -lt $end ] || { warn "PostgreSQL did not start; see $LOG_DIR/postgresql.log"; last_lines "$LOG_DIR/postgresql.log"; return 1; }
     pause 0.1
   done

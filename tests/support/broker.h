@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A blocking RabbitMQ session for tests: publish anything, look into queues. Errors end the test program.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+
+struct broker;
+struct broker *broker_open(const char *url);
+void broker_close(struct broker *b);
+void broker_publish(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len);  // confirmed
+// Takes and acknowledges one message; false if the queue is empty.
+bool broker_get(struct broker *b, const char *queue, struct buf *out_body);
+bool broker_has_queue(struct broker *b, const char *queue);
+int64_t broker_count(struct broker *b, const char *queue);  // messages ready; -1 if there is no such queue
+void broker_bind_queue(struct broker *b, const char *queue, const char *exchange, const char *routing_key);  // own transient queue

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Daemons of a test, wired together; see stack.h.
+#include "tests/support/stack.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "tests/support/support.h"
+
+#define ENV_OWN 5
+#define COMMAND_SECONDS 120
+#define COMMAND_ARGS_MAX 32
+
+static size_t count_of(const char *const *list)
+{
+  size_t n = 0;
+  while (list != NULL && list[n] != NULL) n++;
+  return n;
+}
+
+static void fill_env(struct stack *s, const struct stack_options *o)
+{
+  size_t more = count_of(o->env), n = 0;
+  char *conninfo = server_conninfo(s->server, s->database);
+  s->env = MEM_ARRAY(char *, ENV_OWN + more + 1);
+  s->env[n++] = support_format("LARGESSE_DATABASE__CONNINFO=%s", conninfo);
+  s->env[n++] = support_format("LARGESSE_BROKER__URL=%s", s->broker_url);
+  s->env[n++] = support_format("LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__BASE_URL=http://127.0.0.1:%d", s->simulator_port);
+  s->env[n++] = support_format("LARGESSE_FULFILLER__PROVIDERS__SIMULATOR_B__BASE_URL=http://127.0.0.1:%d", s->simulator_port);
+  s->env[n++] = mem_strdup("LARGESSE_LOG__LEVEL=debug");
+  for (size_t i = 0; i < more; i++) s->env[n++] = mem_strdup(o->env[i]);
+  mem_free(conninfo);
+}
+
+// The stack's environment with `more` on top; the array is the caller's, its entries are borrowed.
+static const char **env_with(const struct stack *s, const char *const *more)
+{
+  size_t own = count_of((const char *const *)s->env), further = count_of(more);
+  const char **env = MEM_ARRAY(const char *, own + further + 1);
+  for (size_t i = 0; i < own; i++) env[i] = s->env[i];
+  for (size_t i = 0; i < further; i++) env[own + i] = more[i];
+  return env;
+}
+
+static struct process *start_daemon(struct stack *s, const char *name, const char *label, const char *section, int port)
+{
+  char *bin = support_bin(name), *listen = support_format("LARGESSE_%s__LISTEN=127.0.0.1:%d", section, port);
+  const char **env = env_with(s, (const char *[]){listen, NULL});
+  struct process *p = process_start(&(struct process_spec){
+      .name = label, .argv = (const char *[]){bin, "-c", s->config, "serve", NULL}, .env = env, .ready_port = port});
+  mem_free(env);
+  mem_free(listen);
+  mem_free(bin);
+  return p;
+}
+
+void stack_start_scheduler(struct stack *s, int index)
+{
+  char label[32];
+  (void)snprintf(label, sizeof label, "scheduler-%d", index);
+  process_free(s->schedulers[index]);
+  s->schedulers[index] = start_daemon(s, "scheduler", label, "SCHEDULER", s->scheduler_ports[index]);
+}
+
+void stack_start_fulfiller(struct stack *s)
+{
+  process_free(s->fulfiller);
+  s->fulfiller = start_daemon(s, "fulfiller", "fulfiller", "FULFILLER", s->fulfiller_port);
+}
+
+void stack_start_reconciler(struct stack *s)
+{
+  process_free(s->reconciler);
+  s->reconciler = start_daemon(s, "reconciler", "reconciler", "RECONCILER", s->reconciler_port);
+}
+
+static void start_simulator(struct stack *s)
+{
+  char *bin = support_bin("simulator"), *listen = support_format("127.0.0.1:%d", s->simulator_port);
+  char *callback = support_format("http://127.0.0.1:%d/v1/callbacks/simulator", s->fulfiller_port);
+  s->simulator = process_start(&(struct process_spec){
+      .name = "simulator", .argv = (const char *[]){bin, "--listen", listen, "--callback-url", callback, NULL},
+      .ready_port = s->simulator_port, .ready_path = "/sim/stats"});
+  mem_free(callback);
+  mem_free(listen);
+  mem_free(bin);
+}
+
+static void install_test_clock(struct stack *s)
+{
+  char *root = support_root(), *path = support_format("%s/tests/support/test_clock.sql", root);
+  FILE *f = fopen(path, "re");
+  char script[16384];
+  size_t len = f == NULL ? 0 : fread(script, 1, sizeof script - 1, f);
+  if (len == 0) support_die("cannot read %s", path);
+  (void)fclose(f);
+  script[len] = '\0';
+  sql_exec(s->sql, "%s", script);
+  mem_free(path);
+  mem_free(root);
+}
+
+static void choose_ports(struct stack *s)
+{
+  for (int i = 0; i < s->scheduler_count; i++) s->scheduler_ports[i] = server_free_port(s->server);
+  s->fulfiller_port = server_free_port(s->server);
+  s->reconciler_port = server_free_port(s->server);
+  s->simulator_port = server_free_port(s->server);
+}
+
+struct stack *stack_start(struct server *server, const struct stack_options *options)
+{
+  static const struct stack_options plain;
+  const struct stack_options *o = options == NULL ? &plain : options;
+  struct stack *s = MEM_NEW(struct stack);
+  char *root = support_root();
+  s->server = server;
+  s->scheduler_count = o->schedulers == STACK_NONE ? 0 : o->schedulers == 0 ? 1 : o->schedulers;
+  s->config = o->config != NULL ? mem_strdup(o->config) : support_format("%s/config/largesse.yaml", root);
+  s->database = server_new_database(server, "test");
+  s->broker_url = server_new_broker_url(server);
+  s->sql = server_open(server, s->database);
+  choose_ports(s);
+  fill_env(s, o);
+  if (o->test_clock) install_test_clock(s);
+  if (!o->no_simulator) start_simulator(s);
+  for (int i = 0; i < s->scheduler_count; i++) stack_start_scheduler(s, i);
+  if (!o->no_fulfiller) stack_start_fulfiller(s);
+  if (!o->no_reconciler) stack_start_reconciler(s);
+  mem_free(root);
+  return s;
+}
+
+void stack_free(struct stack *s)
+{
+  if (s == NULL) return;
+  for (int i = 0; i < s->scheduler_count; i++) process_free(s->schedulers[i]);
+  process_free(s->fulfiller);
+  process_free(s->reconciler);
+  process_free(s->simulator);
+  sql_close(s->sql);
+  for (size_t i = 0; s->env[i] != NULL; i++) mem_free(s->env[i]);
+  mem_free(s->env);
+  mem_free(s->database);
+  mem_free(s->broker_url);
+  mem_free(s->config);
+  mem_free(s);
+}
+
+int stack_command_env(struct stack *s, const char *name, const char *const *args, const char *const *env, struct buf *out)
+{
+  const char *argv[COMMAND_ARGS_MAX + 4] = {0};
+  size_t n = count_of(args);
+  if (n > COMMAND_ARGS_MAX) support_die("too many arguments for %s", name);
+  char *bin = support_bin(name);
+  argv[0] = bin;
+  argv[1] = "-c";
+  argv[2] = s->config;
+  for (size_t i = 0; i < n; i++) argv[3 + i] = args[i];
+  const char **merged = env_with(s, env);
+  int status = process_run(argv, merged, COMMAND_SECONDS, out, out);
+  mem_free(merged);
+  mem_free(bin);
+  return status;
+}
+
+int stack_command(struct stack *s, const char *name, const char *const *args, struct buf *out)
+{
+  return stack_command_env(s, name, args, NULL, out);
+}
