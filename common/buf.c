@@ -149,9 +149,11 @@ static const char *json_escape(uint32_t code_point, char *scratch)
   case '\f': return "\\f";
   default: break;
   }
-  // C0, DEL and C1 (among them U+0085 and the terminal's CSI), and the two separators that end lines for some readers.
+  // C0, DEL and C1 (among them U+0085 and the terminal's CSI), the two separators that end lines for some readers, the
+  // byte order mark and the two values that are no characters (YAML refuses them unescaped).
   bool is_control = code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0);
-  if (!is_control && code_point != 0x2028 && code_point != 0x2029) return NULL;
+  bool is_separator = code_point == 0x2028 || code_point == 0x2029;
+  if (!is_control && !is_separator && code_point != 0xFEFF && code_point != 0xFFFE && code_point != 0xFFFF) return NULL;
   snprintf(scratch, 8, "\\u%04x", (unsigned)(code_point & 0xFFFF));
   return scratch;
 }

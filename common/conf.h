@@ -40,7 +40,7 @@ struct conf_key {
   const char *path;           // "database.pool_size"; dots are YAML nesting
   enum conf_type type;
   size_t offset;              // offsetof(struct the_config, field)
-  const char *default_text;   // parsed like the YAML value; NULL: zero / empty
+  const char *default_text;   // parsed like the YAML value; NULL: zero / empty (CONF_TEXT: a NULL pointer)
   int64_t min, max;           // both 0: unbounded
   unsigned flags;
   const char *choices;        // CONF_CHOICE
@@ -57,7 +57,7 @@ struct conf_table {
 struct conf_fault { char text[CONF_FAULT_BYTES]; };  // "config/largesse.yaml:12: database.pool_size: must be from 1 to 64"
 
 // Order: defaults, file (file NULL: none), environment (LARGESSE_SECTION__KEY=value; every `__` is one level, names upper case;
-// lists as YAML flow text). *out_config is fresh, zeroed storage of table->struct_size; free with conf_free. On failure nothing changes.
+// lists as YAML flow text; in a map only entries that exist; unknown names without `__` are not ours and ignored). *out_config is fresh, zeroed storage of table->struct_size; free with conf_free. On failure nothing changes.
 MUST_CHECK enum result conf_load(const struct conf_table *table, const char *file, char *const *environment,
                                  void **out_config, struct conf_fault *out_fault);
 // The same from memory, for tests and for YAML documents that are not the configuration. name stands for the file in messages.
@@ -70,7 +70,7 @@ void conf_print_help(const struct conf_table *table, struct buf *out);          
 // True and the first such key in out_key, if two configurations differ in a key that is not CONF_RELOADABLE.
 bool conf_needs_restart(const struct conf_table *table, const void *old_config, const void *new_config, const char **out_key);
 // Reads a secret file: at most CONF_SECRET_BYTES_MAX, one trailing newline removed. A path relative to the configuration file's folder
-// is the caller's business. RESULT_DENIED when the file is readable by everybody.
+// is the caller's business. RESULT_DENIED when the file is readable by everybody, RESULT_INVALID when it is empty.
 MUST_CHECK enum result conf_read_secret(const char *path, struct buf *out);
 
 // A YAML document as a generic tree, for event files: strict as above, every scalar keeps its text and its line.
