@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: Apache-2.0
+// The database pool against a real server: every request gets exactly one of rows, error and time-out; arguments and rows
+// keep their values; retries, deadlines and the queue's cap. Faults of the server are in test_db_pool_faults.c.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "common/db_internal.h"
+#include "common/mem.h"
+#include "tests/support/db_probe.h"
+#include "tests/support/server.h"
+#include "tests/support/support.h"
+
+struct fixture {
+  struct server *server;
+  char *database, *conninfo;
+  struct sql *sql;
+  struct db_probe_rig rig;
+};
+
+static const char tables[] =
+    "create table item (id int primary key, n bigint not null default 0);"
+    "insert into item select g, 0 from generate_series(1, 10) g;"
+    "create table unique_late (n int unique deferrable initially deferred);"
+    "create sequence tried;"
+    "create function fail_with(state text) returns bigint language plpgsql as $$ begin perform nextval('tried');"
+    " raise exception 'as asked' using errcode = state, detail = 'the detail', hint = 'the hint'; end $$;"
+    "create function take_two(a int, b int) returns bigint language plpgsql as $$ begin"
+    " update item set n = n + 1 where id = a; perform pg_sleep(0.3); update item set n = n + 1 where id = b; return 2; end $$;"
+    "create role db_probe_role;";
+
+static int start(void **state)
+{
+  struct fixture *f = MEM_NEW(struct fixture);
+  f->server = server_start();
+  f->database = server_new_empty_database(f->server, "db_pool");
+  f->conninfo = server_conninfo(f->server, f->database);
+  f->sql = server_open(f->server, f->database);
+  sql_exec(f->sql, "drop role if exists db_probe_role");
+  sql_exec(f->sql, "%s", tables);
+  sql_exec(f->sql, "alter database %s set deadlock_timeout = '100ms'", f->database);
+  *state = f;
+  return 0;
+}
+
+static int stop(void **state)
+{
+  struct fixture *f = *state;
+  sql_exec(f->sql, "drop role db_probe_role");
+  sql_close(f->sql);
+  server_free(f->server);
+  mem_free(f->database);
+  mem_free(f->conninfo);
+  mem_free(f);
+  return 0;
+}
+
+static int set_up(void **state)
+{
+  struct fixture *f = *state;
+  rig_init(&f->rig, f->conninfo);
+  return 0;
+}
+
+static int tear_down(void **state)
+{
+  struct fixture *f = *state;
+  rig_release(&f->rig);
+  return 0;
+}
+
+static const struct db_statement plus_one = {"plus_one", "select $1::bigint + 1 as number"};
+static const struct db_statement one_over = {"one_over", "select 1 / $1::bigint as number"};
+static const struct db_statement sleep_for = {"sleep_for", "select 7::bigint as number from pg_sleep($1::float8)"};
+static const struct db_statement fail_with = {"fail_with", "select fail_with($1::text) as number"};
+static const struct db_statement take_two = {"take_two", "select take_two($1::int, $2::int) as number"};
+static const struct db_statement insert_late = {"insert_late", "insert into unique_late select unnest($1::int[]) returning n as number"};
+static const struct db_statement who = {"who", "select current_user::text as text"};
+
+// --- one answer ------------------------------------------------------------------------------------------------------
+
+static void rows_come_once(void **state)
+{
+  struct fixture *f = *state;
+  rig_open_pool(&f->rig, NULL);
+  assert_true(db_pool_is_up(f->rig.pool));
+  struct db_probe p;
+  probe_init(&p, &f->rig, &plus_one);
+  db_args_i64(&p.req.args, 41);
+  assert_int_equal(probe_submit(&p), RESULT_OK);
+  assert_int_equal(probe_calls(&p), 0);  // never from inside submit
+  assert_int_equal(db_pool_open_requests(f->rig.pool), 1);
+  probe_wait(&p, 5);
+  for (int i = 0; i < 5; i++) loop_turn(f->rig.rt.loop, span_ms(5));
+  assert_int_equal(p.rows_calls, 1);
+  assert_int_equal(probe_calls(&p), 1);
+  assert_int_equal(p.first, 42);
+  assert_int_equal(db_pool_open_requests(f->rig.pool), 0);
+  probe_release(&p);
+}
+
+static void an_error_comes_once_with_its_state_and_the_connection_goes_on(void **state)
+{
+  struct fixture *f = *state;
+  f->rig.conf.pool_size = 1;
+  rig_open_pool(&f->rig, NULL);
+  struct db_probe bad, good, raised;
+  probe_init(&bad, &f->rig, &one_over);
+  db_args_i64(&bad.req.args, 0);
+  probe_init(&good, &f->rig, &one_over);
+  db_args_i64(&good.req.args, 1);
+  probe_init(&raised, &f->rig, &fail_with);
+  db_args_text(&raised.req.args, "P0042");
+  assert_int_equal(probe_submit(&bad), RESULT_OK);
+  assert_int_equal(probe_submit(&good), RESULT_OK);
+  assert_int_equal(probe_submit(&raised), RESULT_OK);
+  RIG_WAIT(&f->rig, f->rig.answers == 3, 5);
+  assert_int_equal(bad.error_calls, 1);
+  assert_int_equal(bad.failure, DB_FAILED_STATEMENT);
+  assert_string_equal(bad.sqlstate, "22012");
+  assert_int_equal(good.rows_calls, 1);
+  assert_string_equal(raised.sqlstate, "P0042");
+  assert_string_equal(raised.message, "as asked");
+  assert_string_equal(raised.detail, "the detail");
+  assert_string_equal(raised.hint, "the hint");
+  assert_true(rig_metric(&f->rig, "largesse_db_errors_total{statement=\"one_over\",sqlstate=\"22012\"}") == 1);
+  probe_release(&bad);
+  probe_release(&good);
+  probe_release(&raised);
+}
+
+static void a_statement_that_cannot_be_prepared_is_an_error_each_time(void **state)
+{
+  struct fixture *f = *state;
+  static const struct db_statement wrong = {"wrong", "select nothing from nowhere"};
+  f->rig.conf.pool_size = 1;
+  rig_open_pool(&f->rig, NULL);
+  for (int i = 0; i < 2; i++) {
+    struct db_probe p;
+    probe_init(&p, &f->rig, &wrong);
+    assert_int_equal(probe_submit(&p), RESULT_OK);
+    probe_wait(&p, 5);
+    assert_int_equal(p.error_calls, 1);
+    assert_string_equal(p.sqlstate, "42P01");
+    probe_release(&p);
+  }
+}
+
+static void a_failure_at_commit_is_an_error_and_not_rows(void **state)
+{
+  struct fixture *f = *state;
+  rig_open_pool(&f->rig, NULL);
+  struct db_probe p;
+  probe_init(&p, &f->rig, &insert_late);
+  db_args_array(&p.req.args, DB_ARRAY_INT4);
+  db_args_array_i64(&p.req.args, 1);
+  db_args_array_i64(&p.req.args, 1);
+  db_args_array_end(&p.req.args);
+  assert_int_equal(probe_submit(&p), RESULT_OK);
+  probe_wait(&p, 5);
+  assert_int_equal(p.rows_calls, 0);
+  assert_int_equal(p.error_calls, 1);
+  assert_string_equal(p.sqlstate, "23505");
+  assert_int_equal(sql_int(f->sql, "select count(*) from unique_late"), 0);
+  probe_release(&p);
+}
+
+static void a_failed_request_does_not_undo_its_neighbours(void **state)
+{
+  struct fixture *f = *state;
+  f->rig.conf.pool_size = 1;
+  rig_open_pool(&f->rig, NULL);
+  sql_exec(f->sql, "truncate unique_late");
+  struct db_probe p[5];
+  for (int i = 0; i < 5; i++) {
+    probe_init(&p[i], &f->rig, &insert_late);
+    db_args_array(&p[i].req.args, DB_ARRAY_INT4);
+    db_args_array_i64(&p[i].req.args, 100 + i);
+    if (i == 2) db_args_array_i64(&p[i].req.args, 100 + i);
+    db_args_array_end(&p[i].req.args);
+    assert_int_equal(probe_submit(&p[i]), RESULT_OK);
+  }
+  RIG_WAIT(&f->rig, f->rig.answers == 5, 5);
+  for (int i = 0; i < 5; i++) {
+    assert_int_equal(p[i].rows_calls, i == 2 ? 0 : 1);
+    probe_release(&p[i]);
+  }
+  assert_int_equal(sql_int(f->sql, "select count(*) from unique_late"), 4);
+}
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
+static void values_keep_their_value(void **state)
+{
+  struct fixture *f = *state;
+  static const struct db_statement echo = {
+      "echo", "select jsonb_build_array($1::bigint, $2::text, $3::boolean, $4::timestamptz at time zone 'UTC', $5::bytea, $6::text)::text as text,"
+              " $1::bigint as number"};
+  rig_open_pool(&f->rig, NULL);
+  struct db_probe p;
+  probe_init(&p, &f->rig, &echo);
+  db_args_i64(&p.req.args, INT64_MIN);
+  db_args_text(&p.req.args, "it's \"quoted\" \\ 抢购 %s $1");
+  db_args_bool(&p.req.args, true);
+  db_args_time(&p.req.args, (struct wall_time){1798718096123456});
+  db_args_binary(&p.req.args, "\0\xff", 2);
+  db_args_null(&p.req.args);
+  assert_int_equal(probe_submit(&p), RESULT_OK);
+  probe_wait(&p, 5);
+  assert_int_equal(p.rows_calls, 1);
+  assert_int_equal(p.first, INT64_MIN);
+  assert_string_equal(buf_text(&p.text), "[-9223372036854775808, \"it's \\\"quoted\\\" \\\\ 抢购 %s $1\", true,"
+                                         " \"2026-12-31T11:54:56.123456\", \"\\\\x00ff\", null]");
+  probe_release(&p);
+}
+
+static void arrays_keep_their_elements(void **state)
+{
+  struct fixture *f = *state;
+  static const struct db_statement echo = {
+      "echo_arrays", "select jsonb_build_array($1::bigint[], $2::int[], $3::text[], $4::boolean[], $5::text[],"
+                     " (select array_agg(t at time zone 'UTC') from unnest($6::timestamptz[]) t))::text as text"};
+  rig_open_pool(&f->rig, NULL);
+  struct db_probe p;
+  probe_init(&p, &f->rig, &echo);
+  struct db_args *a = &p.req.args;
+  db_args_array(a, DB_ARRAY_INT8);
+  db_args_array_i64(a, INT64_MAX);
+  db_args_array_null(a);
+  db_args_array_i64(a, -1);
+  db_args_array_end(a);
+  db_args_array(a, DB_ARRAY_INT4);
+  db_args_array_i64(a, INT32_MIN);
+  db_args_array_end(a);
+  db_args_array(a, DB_ARRAY_TEXT);
+  db_args_array_text(a, "", 0);
+  db_args_array_text(a, "a,b{\"}", 6);
+  db_args_array_end(a);
+  db_args_array(a, DB_ARRAY_BOOL);
+  db_args_array_i64(a, 1);
+  db_args_array_i64(a, 0);
+  db_args_array_end(a);
+  db_args_array(a, DB_ARRAY_TEXT);
+  db_args_array_end(a);
+  db_args_array(a, DB_ARRAY_TIMESTAMPTZ);
+  db_args_array_time(a, (struct wall_time){946684800000001});
+  db_args_array_time(a, (struct wall_time){0});
+  db_args_array_end(a);
+  assert_int_equal(probe_submit(&p), RESULT_OK);
+  probe_wait(&p, 5);
+  assert_int_equal(p.rows_calls, 1);
+  assert_string_equal(buf_text(&p.text), "[[9223372036854775807, null, -1], [-2147483648], [\"\", \"a,b{\\\"}\"], [true, false], [],"
+                                         " [\"2000-01-01T00:00:00.000001\", \"1970-01-01T00:00:00\"]]");
+  probe_release(&p);
+}
+
+// B73: both sides have far more to send than any socket buffer holds, on every connection at once.
+static void large_arrays_go_both_ways_without_a_standstill(void **state)
+{
+  struct fixture *f = *state;
+  static const struct db_statement echo = {"echo_rows", "select t as text from unnest($1::text[]) t"};
+  enum { REQUESTS = 4, ROWS = 50000, LARGE = 65536 };
+  char *large = mem_zalloc(1, LARGE);
+  memset(large, 'x', LARGE);
+  f->rig.conf.statement_timeout = span_s(60);
+  rig_open_pool(&f->rig, NULL);
+  struct db_probe p[REQUESTS];
+  for (int i = 0; i < REQUESTS; i++) {
+    probe_init(&p[i], &f->rig, &echo);
+    db_args_array(&p[i].req.args, DB_ARRAY_TEXT);
+    for (int row = 0; row < ROWS; row++) db_args_array_text(&p[i].req.args, large, row % 500 == 0 ? LARGE : 20);
+    db_args_array_end(&p[i].req.args);
+    assert_int_equal(probe_submit(&p[i]), RESULT_OK);
+  }
+  RIG_WAIT(&f->rig, f->rig.answers == REQUESTS, 60);
+  for (int i = 0; i < REQUESTS; i++) {
+    assert_int_equal(p[i].rows_calls, 1);
+    assert_int_equal(p[i].row_count, ROWS);
+    assert_int_equal(p[i].text.len, LARGE);
+    probe_release(&p[i]);
+  }
+  mem_free(large);
+}
+
+static void arguments_over_the_cap_are_refused_at_once(void **state)
+{
+  struct fixture *f = *state;
+  rig_open_pool(&f->rig, NULL);
+  struct db_probe p;
+  probe_init(&p, &f->rig, &plus_one);
+  char *large = mem_zalloc(1, DB_ARGS_BYTES_MAX / 2);
+  for (int i = 0; i < 3; i++) db_args_binary(&p.req.args, large, DB_ARGS_BYTES_MAX / 2);
+  assert_int_equal(probe_submit(&p), RESULT_TOO_BIG);
+  for (int i = 0; i < 5; i++) loop_turn(f->rig.rt.loop, span_ms(2));
+  assert_int_equal(probe_calls(&p), 0);
+  mem_free(large);
+  probe_release(&p);
+}
+
+// --- retries ---------------------------------------------------------------------------------------------------------
+
+static void a_deadlock_is_tried_again_inside(void **state)
+{
+  struct fixture *f = *state;
+  rig_open_pool(&f->rig, NULL);
+  int64_t before = sql_int(f->sql, "select sum(n)::bigint from item");
+  struct db_probe p[2];
+  for (int i = 0; i < 2; i++) {
+    probe_init(&p[i], &f->rig, &take_two);
+    db_args_i64(&p[i].req.args, 1 + i);
+    db_args_i64(&p[i].req.args, 2 - i);
+    assert_int_equal(probe_submit(&p[i]), RESULT_OK);
+  }
+  RIG_WAIT(&f->rig, f->rig.answers == 2, 10);
+  assert_int_equal(p[0].rows_calls, 1);
+  assert_int_equal(p[1].rows_calls, 1);
+  assert_true(p[0].req.tries + p[1].req.tries >= 1);  // there was a deadlock
+  assert_int_equal(sql_int(f->sql, "select sum(n)::bigint from item"), before + 4);
+  probe_release(&p[0]);
+  probe_release(&p[1]);
+}
+
+static void a_serialization_failure_that_stays_is_an_error_after_five_retries(void **state)
+{
+  struct fixture *f = *state;
+  rig_open_pool(&f->rig, NULL);
+  sql_exec(f->sql, "select setval('tried', 1000)");
+  struct db_probe p;
+  probe_init(&p, &f->rig, &fail_with);
+  db_args_text(&p.req.args, "40001");
+  assert_int_equal(probe_submit(&p), RESULT_OK);
+  probe_wait(&p, 10);
+  assert_int_equal(p.error_calls, 1);
+  assert_string_equal(p.sqlstate, "40001");
+  assert_int_equal(p.failure, DB_FAILED_STATEMENT);
+  assert_int_equal(sql_int(f->sql, "select last_value from tried"), 1000 + 1 + DB_TRIES_MAX);
+  probe_release(&p);
+}
+
+static void statements_survive_a_change_of_their_table_and_a_deallocate(void **state)
+{
+  struct fixture *f = *state;
+  static const struct db_statement all = {"all_of_it", "select * from changing"};
+  static const struct db_statement deallocate = {"deallocate", "deallocate all"};
+  f->rig.conf.pool_size = 1;
+  sql_exec(f->sql, "create table changing (number bigint); insert into changing values (5)");
+  rig_open_pool(&f->rig, NULL);
+  for (int round = 0; round < 3; round++) {
+    struct db_probe p, d;
+    probe_init(&p, &f->rig, &all);
+    assert_int_equal(probe_submit(&p), RESULT_OK);
+    probe_wait(&p, 10);
+    assert_int_equal(p.rows_calls, 1);
+    assert_int_equal(p.first, 5);
+    probe_init(&d, &f->rig, &deallocate);
+    if (round == 0) {
+      sql_exec(f->sql, "alter table changing add extra text");
+    } else {
+      assert_int_equal(probe_submit(&d), RESULT_OK);
+      probe_wait(&d, 5);
+      assert_int_equal(d.rows_calls, 1);
+    }
+    probe_release(&p);
+    probe_release(&d);
+  }
+}
+
+// --- deadlines and caps ----------------------------------------------------------------------------------------------
+
+static void init_sleep(struct fixture *f, struct db_probe *p, const char *seconds, int64_t timeout_ms)
+{
+  probe_init(p, &f->rig, &sleep_for);
+  db_args_text(&p->req.args, seconds);
+  p->req.timeout = span_ms(timeout_ms);
+}
+
+static void a_timeout_comes_once_and_the_statement_runs_on(void **state)
+{
+  struct fixture *f = *state;
+  static const struct db_statement slow_write = {"slow_write", "update item set n = n + 1000 where id = 9 and pg_sleep(0.8) is not null"};
+  f->rig.conf.pool_size = 1;
+  rig_open_pool(&f->rig, NULL);
+  struct db_probe slow, next;
+  probe_init(&slow, &f->rig, &slow_write);
+  slow.req.timeout = span_ms(200);
+  struct mono_time begin = clk_mono();
+  assert_int_equal(probe_submit(&slow), RESULT_OK);
+  probe_wait(&slow, 5);
+  assert_in_range(mono_since(clk_mono(), begin).us, 190000, 700000);
+  assert_int_equal(slow.timeout_calls, 1);
+  assert_int_equal(db_pool_open_requests(f->rig.pool), 0);
+  db_args_release(&slow.req.args);  // the caller may let go of everything now
+
+  probe_init(&next, &f->rig, &plus_one);
+  db_args_i64(&next.req.args, 1);
+  assert_int_equal(probe_submit(&next), RESULT_OK);
+  probe_wait(&next, 5);
+  assert_int_equal(next.rows_calls, 1);
+  assert_true(mono_since(clk_mono(), begin).us >= 790000);  // the connection was occupied until then
+  assert_int_equal(probe_calls(&slow), 1);
+  assert_int_equal(sql_int(f->sql, "select n from item where id = 9"), 1000);  // never cancelled
+  buf_release(&slow.text);
+  probe_release(&next);
+}
+
+static void a_statement_that_does_not_end_loses_its_connection_after_the_grace(void **state)
+{
+  struct fixture *f = *state;
+  f->rig.conf.pool_size = 1;
+  rig_open_pool(&f->rig, NULL);
+  struct db_probe slow, next;
+  init_sleep(f, &slow, "30", 50);
+  assert_int_equal(probe_submit(&slow), RESULT_OK);
+  probe_wait(&slow, 5);
+  assert_int_equal(slow.timeout_calls, 1);
+  struct db_ticket *orphan = &f->rig.pool->tickets[0];
+  assert_int_equal(orphan->state, DB_TICKET_ORPHAN);
+  db_pool_add_due(f->rig.pool, orphan, clk_mono());  // the grace is 30 s: let it end now
+  init_sleep(f, &next, "0", 5000);
+  assert_int_equal(probe_submit(&next), RESULT_OK);
+  probe_wait(&next, 5);
+  assert_int_equal(next.rows_calls, 1);
+  assert_int_equal(probe_calls(&slow), 1);
+  sql_exec(f->sql, "select pg_terminate_backend(pid) from pg_stat_activity where query like '%%pg_sleep(%%' and pid <> pg_backend_pid()");
+  probe_release(&slow);
+  probe_release(&next);
+}
+
+static void a_full_queue_refuses_and_a_request_that_never_got_a_connection_says_so(void **state)
+{
+  struct fixture *f = *state;
+  f->rig.conf.pool_size = 1;
+  f->rig.conf.queue_max = 2;
+  rig_open_pool(&f->rig, NULL);
+  struct db_probe p[4];
+  init_sleep(f, &p[0], "0.5", 5000);
+  init_sleep(f, &p[1], "0", 100);
+  init_sleep(f, &p[2], "0", 5000);
+  init_sleep(f, &p[3], "0", 5000);
+  for (int i = 0; i < 3; i++) assert_int_equal(probe_submit(&p[i]), RESULT_OK);
+  assert_int_equal(probe_submit(&p[3]), RESULT_FULL);
+  assert_true(rig_metric(&f->rig, "largesse_db_pool_waiting ") == 2);
+  RIG_WAIT(&f->rig, f->rig.answers == 3, 5);
+  assert_int_equal(p[0].rows_calls, 1);
+  assert_int_equal(p[1].error_calls, 1);
+  assert_int_equal(p[1].failure, DB_FAILED_NOT_SENT);
+  assert_int_equal(p[2].rows_calls, 1);
+  assert_int_equal(probe_calls(&p[3]), 0);
+  assert_true(rig_metric(&f->rig, "largesse_db_pool_waiting ") == 0);
+  for (int i = 0; i < 4; i++) probe_release(&p[i]);
+}
+
+static void closing_the_pool_answers_everything_first(void **state)
+{
+  struct fixture *f = *state;
+  f->rig.conf.pool_size = 1;
+  rig_open_pool(&f->rig, NULL);
+  struct db_probe p[3];
+  for (int i = 0; i < 3; i++) {
+    init_sleep(f, &p[i], "0.2", 5000);
+    assert_int_equal(probe_submit(&p[i]), RESULT_OK);
+  }
+  rig_close_pool(&f->rig);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(p[i].error_calls, 1);
+    assert_int_equal(p[i].failure, i == 0 ? DB_FAILED_UNKNOWN : DB_FAILED_NOT_SENT);
+    probe_release(&p[i]);
+  }
+}
+
+// --- use from inside, roles, pooler ----------------------------------------------------------------------------------
+
+struct chain { int left; };
+
+static void submit_again(struct db_probe *p)
+{
+  struct chain *c = p->ctx;
+  if (--c->left == 0) return;
+  db_args_clear(&p->req.args);
+  db_args_i64(&p->req.args, p->first);
+  assert_int_equal(probe_submit(p), RESULT_OK);
+}
+
+static void a_callback_may_submit_the_next_request(void **state)
+{
+  struct fixture *f = *state;
+  rig_open_pool(&f->rig, NULL);
+  struct chain chain = {500};
+  struct db_probe p;
+  probe_init(&p, &f->rig, &plus_one);
+  p.on_answer = submit_again;
+  p.ctx = &chain;
+  db_args_i64(&p.req.args, 0);
+  assert_int_equal(probe_submit(&p), RESULT_OK);
+  RIG_WAIT(&f->rig, chain.left == 0, 20);
+  assert_int_equal(p.rows_calls, 500);
+  assert_int_equal(p.first, 500);
+  probe_release(&p);
+}
+
+static void connections_take_on_the_role(void **state)
+{
+  struct fixture *f = *state;
+  rig_open_pool(&f->rig, "db_probe_role");
+  struct db_probe p;
+  probe_init(&p, &f->rig, &who);
+  assert_int_equal(probe_submit(&p), RESULT_OK);
+  probe_wait(&p, 5);
+  assert_string_equal(buf_text(&p.text), "db_probe_role");
+  WAIT_FOR(sql_int(f->sql, "select count(*) from pg_stat_activity where application_name = 'db_probe'") == 2, 5);
+  probe_release(&p);
+}
+
+static void behind_a_pooler_statements_have_no_names(void **state)
+{
+  struct fixture *f = *state;
+  static const struct db_statement prepared = {"prepared", "select count(*) as number from pg_prepared_statements"};
+  f->rig.conf.pool_size = 1;
+  f->rig.conf.pooler = true;
+  rig_open_pool(&f->rig, NULL);
+  struct db_probe p[4];
+  probe_init(&p[0], &f->rig, &plus_one);
+  db_args_i64(&p[0].req.args, 1);
+  probe_init(&p[1], &f->rig, &insert_late);
+  db_args_array(&p[1].req.args, DB_ARRAY_INT4);
+  db_args_array_i64(&p[1].req.args, 7);
+  db_args_array_i64(&p[1].req.args, 7);
+  db_args_array_end(&p[1].req.args);
+  probe_init(&p[2], &f->rig, &one_over);
+  db_args_i64(&p[2].req.args, 0);
+  probe_init(&p[3], &f->rig, &prepared);
+  for (int i = 0; i < 4; i++) assert_int_equal(probe_submit(&p[i]), RESULT_OK);
+  RIG_WAIT(&f->rig, f->rig.answers == 4, 10);
+  assert_int_equal(p[0].first, 2);
+  assert_string_equal(p[1].sqlstate, "23505");  // at commit
+  assert_int_equal(p[1].rows_calls, 0);
+  assert_string_equal(p[2].sqlstate, "22012");
+  assert_int_equal(p[3].rows_calls, 1);
+  assert_int_equal(p[3].first, 0);
+  for (int i = 0; i < 4; i++) probe_release(&p[i]);
+}
+
+// --- sessions --------------------------------------------------------------------------------------------------------
+
+static void a_session_runs_scripts_and_statements_and_keeps_the_servers_words(void **state)
+{
+  struct fixture *f = *state;
+  char why[DB_WHY_BYTES] = "";
+  struct db_session *s = NULL;
+  assert_int_equal(db_session_open(&f->rig.conf, "db_probe", "db_probe_role", &s, why), RESULT_OK);
+  assert_int_equal(db_session_script(s, "create table denied (n int)"), RESULT_DENIED);
+  db_session_close(s);
+  assert_int_equal(db_session_open(&f->rig.conf, "db_probe", NULL, &s, why), RESULT_OK);
+  assert_int_equal(db_session_script(s, "create table by_script (n int); insert into by_script values (3), (4)"), RESULT_OK);
+  assert_int_equal(db_session_script(s, "insert into by_script values (5); select 1 / 0"), RESULT_INVALID);
+  assert_string_equal(db_session_error(s)->sqlstate, "22012");
+  struct db_args args;
+  db_args_init(&args);
+  db_args_i64(&args, 10);
+  struct db_rows *rows = NULL;
+  assert_int_equal(db_session_query(s, "select n + $1::int as n from by_script order by 1", &args, &rows), RESULT_OK);
+  assert_int_equal(db_rows_count(rows), 2);  // the failed script was one transaction
+  assert_int_equal(db_rows_i64(rows, 1, 0), 14);
+  db_rows_free(rows);
+  assert_int_equal(db_session_query(s, "select fail_with('P0007')", NULL, &rows), RESULT_INVALID);
+  assert_string_equal(db_session_error(s)->detail, "the detail");
+  db_args_release(&args);
+  db_session_close(s);
+
+  struct db_conf nowhere = f->rig.conf;
+  nowhere.conninfo = (char[]){"host=127.0.0.1 port=1 dbname=x"};
+  assert_int_equal(db_session_open(&nowhere, "db_probe", NULL, &s, why), RESULT_UNAVAILABLE);
+  assert_non_null(strstr(why, "port 1"));
+  assert_null(strchr(why, '\n'));
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      CASE(rows_come_once),
+      CASE(an_error_comes_once_with_its_state_and_the_connection_goes_on),
+      CASE(a_statement_that_cannot_be_prepared_is_an_error_each_time),
+      CASE(a_failure_at_commit_is_an_error_and_not_rows),
+      CASE(a_failed_request_does_not_undo_its_neighbours),
+      CASE(values_keep_their_value),
+      CASE(arrays_keep_their_elements),
+      CASE(large_arrays_go_both_ways_without_a_standstill),
+      CASE(arguments_over_the_cap_are_refused_at_once),
+      CASE(a_deadlock_is_tried_again_inside),
+      CASE(a_serialization_failure_that_stays_is_an_error_after_five_retries),
+      CASE(statements_survive_a_change_of_their_table_and_a_deallocate),
+      CASE(a_timeout_comes_once_and_the_statement_runs_on),
+      CASE(a_statement_that_does_not_end_loses_its_connection_after_the_grace),
+      CASE(a_full_queue_refuses_and_a_request_that_never_got_a_connection_says_so),
+      CASE(closing_the_pool_answers_everything_first),
+      CASE(a_callback_may_submit_the_next_request),
+      CASE(connections_take_on_the_role),
+      CASE(behind_a_pooler_statements_have_no_names),
+      CASE(a_session_runs_scripts_and_statements_and_keeps_the_servers_words),
+  };
+  return cmocka_run_group_tests(tests, start, stop);
+}
