@@ -3,6 +3,9 @@
 
 VARIANT ?= release
 BUILD := build/$(VARIANT)
+PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 GEN := $(BUILD)/gen
 VERSION := 0.1.0
 
@@ -13,6 +16,8 @@ WARN := -Wall -Wextra -Werror -Wconversion -Wshadow -Wstrict-prototypes -Wmissin
 CFLAGS_release := -O2 -g
 CFLAGS_debug := -O0 -g3
 CFLAGS_san := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+CFLAGS_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+CFLAGS_cover := -O0 -g --coverage
 ALL_CFLAGS = -std=c17 $(WARN) $(CFLAGS_$(VARIANT)) -pthread $(CFLAGS) -MMD -MP
 LDLIBS := $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lcsv -lm
 ALL_LDFLAGS = $(CFLAGS_$(VARIANT)) -pthread $(LDFLAGS)
@@ -88,11 +93,106 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libsupport.a $(BUILD)/li
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
-.PHONY: check clean
-check: $(UNIT_TESTS)
-	@for t in $(UNIT_TESTS); do echo "# $$t"; $$t || exit 1; done
+# Built by `make fuzz` with VARIANT=fuzz and clang.
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(DAEMON_LIBS) $(BUILD)/libcommon.a
+	@mkdir -p $(@D)
+	@echo "  LD $@"
+	@$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 
-clean:
+# --- what people type ---------------------------------------------------------------------------------------------------
+# A recipe that first installs packages builds in a second make, which then finds them.
+SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS)) VARIANT=$(VARIANT) BUILD=$(BUILD)
+STACK = LARGESSE_BIN=$(abspath $(BUILD))/bin exec tests/support/stack.sh
+RUN_TESTS = BUILD=$(BUILD) exec tests/support/run_tests.sh
+
+.PHONY: help deps build-tests demo run stop env test check check-valgrind chaos lint format format-check fuzz fuzzers cover install dist clean
+help:  ## these lines
+	@awk -F ':.*## ' '/^[a-z][a-z -]*:.*## / { printf "  %-34s %s\n", "make " $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo "  VARIANT=release|debug|san|cover, LARGESSE_PORT=7400, LARGESSE_HOME=var, LARGESSE_TEST_CLOCK=1; see README.md"
+
+deps:  ## install missing Debian packages
+	@tests/support/deps.sh
+
+demo: deps  ## build, start everything, send claims, deliver, audit, summary
+	@$(SUBMAKE) all $(if $(wildcard tests/bench/load.c),$(BUILD)/bench/load)
+	@$(STACK) demo
+
+run: deps  ## build and start the private stack; Ctrl-C stops it
+	@$(SUBMAKE) all
+	@$(STACK) run
+
+stop:  ## stop the private stack
+	@$(STACK) stop
+
+env:  ## NAME=value lines of the private stack (make -s env)
+	@$(STACK) env
+
+build-tests: $(BINS) $(UNIT_TESTS) $(SYSTEM_TESTS)
+
+test: deps  ## all tests, on servers of their own
+	@$(SUBMAKE) build-tests
+	@$(RUN_TESTS) all
+
+check: $(UNIT_TESTS)  ## unit tests only: no servers, under 10 s
+	@$(RUN_TESTS) unit
+
+check-valgrind:  ## unit tests under valgrind
+	@tests/support/deps.sh build valgrind
+	@$(SUBMAKE) VARIANT=debug BUILD=$(if $(filter release,$(VARIANT)),build/debug,$(BUILD)) run-valgrind
+
+.PHONY: run-valgrind
+run-valgrind: $(UNIT_TESTS)
+	@$(RUN_TESTS) valgrind
+
+chaos: deps  ## the long fault runs
+	@$(SUBMAKE) build-tests
+	@LARGESSE_CHAOS=1 $(RUN_TESTS) chaos
+
+.PHONY: bench bench-claim bench-fulfil bench-audit bench-clock
+bench: bench-claim bench-fulfil bench-clock  ## all benchmarks; BENCH_JSON=file BENCH_SECONDS=n BENCH_FULL=1
+bench-claim bench-fulfil bench-audit bench-clock: deps  ## one benchmark
+	@$(SUBMAKE) all $(BENCH_BINS)
+	@BUILD=$(BUILD) exec tests/bench/$@.sh
+
+lint:  ## the rules of the house; formatting where clang-format 14 is installed
+	@exec tests/lint/lint.sh
+
+C_FILES = $(sort $(wildcard common/*.[ch] $(addsuffix /*.[ch],$(DAEMONS)) tests/*/*.[ch]))
+format:  ## format every C file (clang-format 14)
+	@tests/support/deps.sh build lint
+	@clang-format -i $(C_FILES)
+
+format-check:  ## fail if formatting would change a file
+	@tests/support/deps.sh build lint
+	@clang-format --dry-run --Werror $(C_FILES)
+
+FUZZ_SECONDS ?= 30
+fuzz:  ## fuzz every parser of outside bytes, FUZZ_SECONDS each (default 30)
+	@tests/support/deps.sh build fuzz
+	@$(SUBMAKE) VARIANT=fuzz BUILD=build/fuzz CC=clang fuzzers
+	@exec tests/fuzz/run.sh build/fuzz $(FUZZ_SECONDS)
+fuzzers: $(FUZZERS)
+
+cover:  ## line coverage of all tests, per file
+	@$(SUBMAKE) VARIANT=cover BUILD=build/cover test
+	@exec tests/support/cover.sh build/cover
+
+install: all  ## DESTDIR, PREFIX (default /usr/local), SYSCONFDIR (default /etc)
+	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(SYSCONFDIR)/largesse $(DESTDIR)$(PREFIX)/share/doc/largesse
+	@install $(filter-out %/simulator,$(BINS)) $(DESTDIR)$(PREFIX)/bin
+	@install -m 644 README.md LICENSE CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/largesse
+	@install -m 644 config/largesse.yaml $(DESTDIR)$(PREFIX)/share/doc/largesse/largesse.yaml
+	@test -e $(DESTDIR)$(SYSCONFDIR)/largesse/largesse.yaml || install -m 640 config/largesse.yaml $(DESTDIR)$(SYSCONFDIR)/largesse
+	@for unit in $(wildcard config/systemd/*.service config/systemd/*.target); do \
+	  install -d $(DESTDIR)$(PREFIX)/lib/systemd/system && install -m 644 $$unit $(DESTDIR)$(PREFIX)/lib/systemd/system || exit 1; done
+
+dist:  ## build/largesse-VERSION.tar.gz of the committed files
+	@mkdir -p build
+	@git archive --format=tar.gz --prefix=largesse-$(VERSION)/ -o build/largesse-$(VERSION).tar.gz HEAD
+	@echo build/largesse-$(VERSION).tar.gz
+
+clean:  ## remove build/; the state of a private stack stays in var/
 	rm -rf build
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

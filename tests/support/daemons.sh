@@ -27,7 +27,7 @@ migrate() {
   if [ "${LARGESSE_TEST_CLOCK:-0}" = 1 ]; then
     pg -f "$ROOT/tests/support/test_clock.sql" || { warn "cannot install the test clock"; return 1; }
   elif [ "$(pg -At -c "select to_regclass('largesse.test_clock') is not null")" = t ]; then
-    pg -f "$ROOT/tests/support/test_clock_remove.sql" -f "$ROOT/sql/functions/clock_now.sql" || { warn "cannot remove the test clock"; return 1; }
+    pg -f "$ROOT/sql/functions/clock_now.sql" -f "$ROOT/tests/support/test_clock_remove.sql" || { warn "cannot remove the test clock"; return 1; }
   fi
 }
 

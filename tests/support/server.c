@@ -108,6 +108,16 @@ struct sql *server_open(const struct server *s, const char *database)
   return sql;
 }
 
+// A file of the run that programs share, locked until it is closed.
+static int open_locked(const struct server *s, const char *name)
+{
+  char *path = support_format("%s/run/%s", s->home, name);
+  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0 || flock(fd, LOCK_EX) != 0) support_die("%s: %s", path, strerror(errno));
+  mem_free(path);
+  return fd;
+}
+
 static void migrate(struct server *s, const char *database)
 {
   char *scheduler = support_bin("scheduler"), *config = support_format("%s/config/largesse.yaml", s->root);
@@ -124,11 +134,11 @@ static void migrate(struct server *s, const char *database)
   mem_free(scheduler);
 }
 
-// Makes the template once, whoever comes first; the others wait for the lock.
+// Makes the template once, whoever comes first; the others wait for the lock, which check_sql.sh takes too.
 static void make_template(struct server *s)
 {
+  int lock = open_locked(s, "template");
   struct sql *sql = server_open(s, "postgres");
-  sql_exec(sql, "select pg_advisory_lock(7400)");
   if (sql_int(sql, "select count(*) from pg_database where datname = '" TEMPLATE "'") == 0) {
     sql_exec(sql, "drop database if exists " TEMPLATE "_new");
     sql_exec(sql, "create database " TEMPLATE "_new");
@@ -136,6 +146,7 @@ static void make_template(struct server *s)
     sql_exec(sql, "alter database " TEMPLATE "_new rename to " TEMPLATE);
   }
   sql_close(sql);
+  (void)close(lock);
 }
 
 static char *create_database(struct server *s, const char *prefix, const char *from)
@@ -155,16 +166,13 @@ char *server_new_database(struct server *s, const char *prefix)
 
 char *server_new_empty_database(struct server *s, const char *prefix) { return create_database(s, prefix, "template1"); }
 
-// The next number that no program of this run has taken.
+// The next number that no program of this run has taken: the file grows by a byte each time.
 static int take_vhost(const struct server *s)
 {
-  char *path = support_format("%s/run/vhost", s->home);
-  int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (fd < 0 || flock(fd, LOCK_EX) != 0) support_die("%s: %s", path, strerror(errno));
+  int fd = open_locked(s, "vhost");
   struct stat st;
-  if (fstat(fd, &st) != 0 || pwrite(fd, "x", 1, st.st_size) != 1) support_die("%s: %s", path, strerror(errno));
+  if (fstat(fd, &st) != 0 || pwrite(fd, "x", 1, st.st_size) != 1) support_die("%s/run/vhost: %s", s->home, strerror(errno));
   (void)close(fd);
-  mem_free(path);
   return (int)st.st_size + 1;
 }
 

@@ -1,0 +1,214 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Runs the tests that are built in $BUILD and ends with "N passed, N failed, N skipped".
+#   run_tests.sh all|unit|sql|config|system|browser|valgrind|chaos [NAME…]     names narrow it down: test_claim, bizid.sql
+# A test program counts by its cmocka cases; an SQL file and a configuration file are one test each.
+set -u
+ROOT=$(cd "$(dirname "$0")/../.." && pwd -P) || exit 1
+cd "$ROOT" || exit 1
+for part in process places pg broker; do . "tests/support/$part.sh"; done
+
+BUILD=${BUILD:-build/release}
+OUT=$BUILD/test-output
+PARALLEL=${TEST_JOBS:-2}
+PROGRAM_SECONDS=${TEST_SECONDS:-300}
+PASSED=0 FAILED=0 SKIPPED=0
+declare -A JOB_NAME=() JOB_BEGIN=()
+NAMES=()
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1} UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+
+is_wanted() {
+  [ ${#NAMES[@]} -gt 0 ] || return 0
+  local name
+  for name in "${NAMES[@]}"; do [ "$(basename "$1")" = "$(basename "$name")" ] && return 0; done
+  return 1
+}
+
+# count LOG STATUS -> "passed failed skipped", from what cmocka printed.
+count() {
+  awk -v status="$2" '
+    /^\[  PASSED  \] [0-9]+ test/ { passed += $4 }
+    /^\[  FAILED  \] [0-9]+ test/ { failed += $4 }
+    /^\[  SKIPPED \] [0-9]+ test/ { skipped += $4 }
+    END {
+      if (status != 0 && !failed) failed = 1
+      if (status == 0 && passed + skipped == 0) failed = 1
+      print passed + 0, failed + 0, skipped + 0
+    }' "$1"
+}
+
+# report NAME LOG SECONDS PASSED FAILED SKIPPED [STATUS]
+report() {
+  local name=$1 log=$2 seconds=$3 passed=$4 failed=$5 skipped=$6 status=${7:-0} word=ok note=
+  PASSED=$((PASSED + passed)) FAILED=$((FAILED + failed)) SKIPPED=$((SKIPPED + skipped))
+  [ "$failed" = 0 ] || word=FAIL
+  [ "$skipped" = 0 ] || note=", $skipped skipped"
+  [ "$failed" = 0 ] || note="$note, $failed failed"
+  printf '%-4s %-44s %4d passed%s  (%d s)\n' "$word" "$name" "$passed" "$note" "$seconds"
+  [ "$failed" = 0 ] && return 0
+  [ "$status" != 124 ] && [ "$status" != 137 ] || printf '  | ended after %s s: time-out\n' "$PROGRAM_SECONDS"
+  grep -v -e '^\[ RUN ' -e '^\[       OK' "$log" | tail -n "${TEST_LINES:-40}" | sed 's/^/  | /'
+}
+
+# start_job NAME COMMAND...: in the background, when a place is free.
+start_job() {
+  local name=$1 log
+  shift
+  while [ ${#JOB_NAME[@]} -ge "$PARALLEL" ]; do end_job; done
+  log=$OUT/$(printf '%s' "$name" | tr / -).out
+  timeout -k 5 "$PROGRAM_SECONDS" "$@" >"$log" 2>&1 </dev/null &
+  JOB_NAME[$!]=$name JOB_BEGIN[$!]=$SECONDS
+}
+
+end_job() {
+  local pid status name log
+  wait -n -p pid "${!JOB_NAME[@]}"
+  status=$?
+  name=${JOB_NAME[$pid]} log=$OUT/$(printf '%s' "${JOB_NAME[$pid]}" | tr / -).out
+  case $name in
+    sql/*|config/*|browser/*) [ $status = 0 ] && report "$name" "$log" $((SECONDS - JOB_BEGIN[$pid])) 1 0 0 || report "$name" "$log" $((SECONDS - JOB_BEGIN[$pid])) 0 1 0 $status ;;
+    *) report "$name" "$log" $((SECONDS - JOB_BEGIN[$pid])) $(count "$log" $status) $status ;;
+  esac
+  unset "JOB_NAME[$pid]" "JOB_BEGIN[$pid]"
+}
+
+finish_jobs() { while [ ${#JOB_NAME[@]} -gt 0 ]; do end_job; done; }
+
+# --- kinds of tests -----------------------------------------------------------------------------------------------------
+programs() {  # SOURCE_DIR: names of the programs, from the sources, so that stale binaries do not run
+  local source
+  for source in "$1"/test_*.c; do
+    [ -e "$source" ] && is_wanted "${source%.c}" && basename "${source%.c}"
+  done
+}
+
+run_unit() {
+  local name
+  for name in $(programs tests/unit); do start_job "unit/$name" "$@" "$BUILD/tests/$name"; done
+  finish_jobs
+}
+
+run_config() {
+  local file
+  for file in tests/config/*.yaml; do
+    [ -e "$file" ] && is_wanted "$file" && start_job "config/$(basename "$file")" tests/support/check_config.sh "$BUILD/bin" "$file"
+  done
+  finish_jobs
+}
+
+run_sql() {
+  local file
+  for file in tests/sql/*.sql; do
+    [ -e "$file" ] && is_wanted "$file" || continue
+    need_servers
+    start_job "sql/$(basename "$file")" tests/support/check_sql.sh "$file"
+  done
+  finish_jobs
+}
+
+# Programs that harm a server have the line "// runs alone" and come last, one at a time.
+run_system() {
+  local name parallel=$PARALLEL
+  for name in $(programs tests/system); do
+    grep -q '^// runs alone' "tests/system/$name.c" && continue
+    need_servers
+    start_job "system/$name" "$BUILD/tests/system/$name"
+  done
+  finish_jobs
+  PARALLEL=1
+  for name in $(programs tests/system); do
+    grep -q '^// runs alone' "tests/system/$name.c" || continue
+    need_servers
+    start_job "system/$name" "$BUILD/tests/system/$name"
+  done
+  finish_jobs
+  PARALLEL=$parallel
+}
+
+# Programs that do more under LARGESSE_CHAOS say so in their source.
+run_chaos() {
+  local name
+  PARALLEL=1 PROGRAM_SECONDS=3600
+  for name in $(programs tests/system); do
+    grep -q LARGESSE_CHAOS "tests/system/$name.c" || continue
+    need_servers
+    start_job "chaos/$name" "$BUILD/tests/system/$name"
+    finish_jobs
+  done
+}
+
+run_browser() {
+  local script
+  for script in tests/browser/test_*.sh; do
+    [ -e "$script" ] && is_wanted "$script" || continue
+    need_servers
+    start_job "browser/$(basename "$script")" "$script"
+  done
+  finish_jobs
+}
+
+# Daemons write sanitizer reports to their own logs.
+look_for_reports() {
+  local file
+  for file in $(grep -lrE 'ERROR: (Address|Leak|Thread)Sanitizer|runtime error: ' "$BUILD/log" 2>/dev/null); do
+    report "sanitizer report in $file" "$file" 0 0 1 0
+  done
+}
+
+# --- servers ------------------------------------------------------------------------------------------------------------
+choose_port() {
+  local base busy offset taken
+  busy=" $(listening_ports | tr '\n' ' ') "
+  for base in $(shuf -i 100-155); do
+    base=$((base * 76)) taken=
+    for offset in 32 72 73 74; do case $busy in *" $((base + offset)) "*) taken=1 ;; esac; done
+    [ -n "$taken" ] || { printf '%s\n' "$base"; return; }
+  done
+  die "no free ports for the test servers"
+}
+
+need_servers() {
+  [ -z "${SERVERS:-}" ] || return 0
+  export LARGESSE_TEST_PORT LARGESSE_TEST_HOME
+  LARGESSE_TEST_PORT=$(choose_port) LARGESSE_TEST_HOME=$ROOT/$BUILD/servers-$$
+  LARGESSE_PORT=$LARGESSE_TEST_PORT LARGESSE_HOME=$LARGESSE_TEST_HOME LARGESSE_BROKER_VHOSTS=40 LARGESSE_SHARED_BUFFERS=256 LARGESSE_MAX_WAL_SIZE=2GB \
+    setsid tests/support/stack.sh servers >"$OUT/servers.out" 2>&1 </dev/null &
+  SERVERS=$!
+  until grep -qx ready "$OUT/servers.out"; do
+    kill -0 $SERVERS 2>/dev/null || { cat "$OUT/servers.out" >&2; die "the test servers did not start"; }
+    pause 0.1
+  done
+  export PG_BIN LARGESSE_BIN=$ROOT/$BUILD/bin
+  find_postgres || exit 1
+}
+
+stop_all() {
+  local pid
+  for pid in "${!JOB_NAME[@]}"; do kill -TERM "$pid" 2>/dev/null; done
+  [ -n "${SERVERS:-}" ] || return 0
+  kill -TERM "$SERVERS" 2>/dev/null
+  wait "$SERVERS" 2>/dev/null
+}
+
+main() {
+  local what=${1:-all} begin=$SECONDS
+  shift
+  NAMES=("$@")
+  rm -rf "$OUT" "$BUILD/log"
+  mkdir -p "$OUT" || exit 1
+  trap stop_all EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  case $what in
+    all) run_unit; run_config; run_sql; run_system; run_browser ;;
+    unit) run_unit ;;
+    valgrind) run_unit valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible --child-silent-after-fork=yes ;;
+    sql|config|system|browser|chaos) "run_$what" ;;
+    *) die "usage: run_tests.sh all|unit|sql|config|system|browser|valgrind|chaos [NAME…]" ;;
+  esac
+  look_for_reports
+  printf 'in %d s\n%d passed, %d failed, %d skipped\n' $((SECONDS - begin)) "$PASSED" "$FAILED" "$SKIPPED"
+  [ "$FAILED" = 0 ]
+}
+
+main "$@"
