@@ -93,6 +93,12 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libsupport.a $(BUILD)/li
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# The load generator has a folder of its own.
+$(BUILD)/bench/load: $(BUILD)/obj/tests/bench/load.o $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/bench/load/*.c)) $(BUILD)/libcommon.a
+	@mkdir -p $(@D)
+	@echo "  LD $@"
+	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+
 # Built by `make fuzz` with VARIANT=fuzz and clang.
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(DAEMON_LIBS) $(BUILD)/libcommon.a

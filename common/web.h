@@ -72,7 +72,6 @@ void web_reply(struct web_request *req, int status, const char *content_type, co
 void web_reply_json(struct web_request *req, int status, const char *body, size_t len);
 void web_reply_empty(struct web_request *req, int status);
 // Closes the connection without an answer, also in the middle of other work: what a broken server does. For the provider simulator of the tests.
-// (For the owner of web*.c: asked for by tests/simulator; it ends the request like a reply does.)
 void web_reply_close(struct web_request *req);
 
 // problem+json (RFC 9457): type, title and status come from the code's row.

@@ -131,6 +131,14 @@ void web_reply(struct web_request *req, int status, const char *content_type, co
   conn_request_done(c);
 }
 
+void web_reply_close(struct web_request *req)
+{
+  struct web_conn *c = web_request_conn(req);
+  REQUIRE(c->state == CONN_HANDLING);
+  c->gone = true;
+  conn_request_done(c);
+}
+
 void web_reply_json(struct web_request *req, int status, const char *body, size_t len) { web_reply(req, status, "application/json", body, len); }
 
 void web_reply_empty(struct web_request *req, int status) { web_reply(req, status, NULL, "", 0); }
