@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outgoing HTTP over libcurl's multi interface, driven by the loop's watches and one timer: see http_client.h.
+// Owner: the worker that made it; loop thread.
+#include "common/http_client.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/contract.h"
+#include "common/limits.h"
+#include "common/list.h"
+#include "common/loop.h"
+#include "common/mem.h"
+#include "common/web_parse.h"
+
+#ifndef LARGESSE_VERSION
+#define LARGESSE_VERSION "0"
+#endif
+
+#define HEADER_BYTES_MAX 8192         // one header line of a request
+#define BODY_KEEP_BYTES (64u * 1024u) // a larger buffer is given back after its call
+#define KEPT_FOR_S 30L                // an idle connection older than this is not used again
+
+struct http_call {
+  struct list node;  // open or spare
+  struct http_client *client;
+  CURL *easy;
+  struct curl_slist *headers;
+  char *request_body;
+  http_answer_fn *on_answer;
+  void *ctx;
+  struct mono_time started;
+  struct buf body;   // of the answer
+  char fault[CURL_ERROR_SIZE];
+};
+
+struct http_client {
+  struct runtime *rt;
+  CURLM *multi;
+  struct loop_timer *timer;
+  struct loop_task kick;  // libcurl wants to be called as soon as possible
+  struct list open, spare;
+  size_t open_count, calls_max;
+  bool answering;         // inside a callback
+};
+
+static void drive(struct http_client *c, curl_socket_t fd, int events);
+
+// --- the loop ---------------------------------------------------------------------------------------------------------
+
+// One watched socket; it knows its client, since a watch hands over a single pointer.
+struct socket_watch {
+  struct http_client *client;
+  struct loop_watch *watch;
+  curl_socket_t fd;
+};
+
+static void on_socket_ready(void *ctx, int what)
+{
+  struct socket_watch *s = ctx;
+  int events = ((what & LOOP_READ) ? CURL_CSELECT_IN : 0) | ((what & LOOP_WRITE) ? CURL_CSELECT_OUT : 0);
+  drive(s->client, s->fd, events);  // may free s
+}
+
+static void on_timer(void *ctx) { drive(ctx, CURL_SOCKET_TIMEOUT, 0); }
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
+{
+  struct http_client *c = ctx;
+  struct socket_watch *s = socket_ctx;
+  (void)easy;
+  if (what == CURL_POLL_REMOVE) {
+    if (!s) return 0;
+    loop_watch_free(s->watch);
+    mem_free(s);
+    ENSURE(curl_multi_assign(c->multi, fd, NULL) == CURLM_OK);
+    return 0;
+  }
+  if (!s) {
+    s = MEM_NEW(struct socket_watch);
+    *s = (struct socket_watch){c, loop_watch_new(c->rt->loop, fd, on_socket_ready, s), fd};
+    ENSURE(curl_multi_assign(c->multi, fd, s) == CURLM_OK);
+  }
+  loop_watch_set(s->watch, ((what & CURL_POLL_IN) ? LOOP_READ : 0) | ((what & CURL_POLL_OUT) ? LOOP_WRITE : 0));
+  return 0;
+}
+
+static int on_time_out_wanted(CURLM *multi, long ms, void *ctx)
+{
+  struct http_client *c = ctx;
+  (void)multi;
+  if (ms < 0) loop_timer_clear(c->timer);
+  else if (ms == 0) loop_defer(c->rt->loop, &c->kick, on_timer, c);
+  else loop_timer_set(c->timer, span_ms(ms));
+  return 0;
+}
+
+// --- answers ----------------------------------------------------------------------------------------------------------
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
+{
+  struct http_call *call = ctx;
+  buf_append(&call->body, bytes, size * count);
+  return call->body.overflowed ? 0 : size * count;  // 0 ends the transfer
+}
+
+static const char *first_header(const struct http_call *call, const char *name)
+{
+  struct curl_header *found = NULL;
+  return curl_easy_header(call->easy, name, 0, CURLH_HEADER, -1, &found) == CURLHE_OK ? found->value : "";
+}
+
+// Did a byte of the request leave? libcurl adds up what the socket took, over all connections that the call used.
+static bool was_sent(const struct http_call *call)
+{
+  long bytes = 0;
+  ENSURE(curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &bytes) == CURLE_OK);
+  return bytes > 0;
+}
+
+static void make_one_line(char *text)
+{
+  for (; *text; text++)
+    if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = ' ';
+}
+
+static void fill_answer(struct http_call *call, CURLcode code, struct http_answer *a)
+{
+  long status = 0;
+  (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+  bool is_answered = code == CURLE_OK && status >= 200;
+  a->stage = is_answered ? HTTP_ANSWERED : was_sent(call) ? HTTP_SENT_NO_ANSWER : HTTP_NEVER_SENT;
+  a->retry_after = a->content_type = a->fault = "";
+  a->duration = mono_since(clk_mono(), call->started);
+  if (is_answered) {
+    a->status = (int)status;
+    a->body = buf_text(&call->body);
+    a->body_len = call->body.len;
+    a->retry_after = first_header(call, "Retry-After");
+    a->content_type = first_header(call, "Content-Type");
+    return;
+  }
+  a->status = 0;
+  a->body = "";
+  a->body_len = 0;
+  if (call->body.overflowed) a->fault = "the answer is too large";
+  else if (code == CURLE_OK) a->fault = "no final answer came";
+  else a->fault = call->fault[0] ? call->fault : curl_easy_strerror(code);
+  make_one_line(call->fault);
+}
+
+static void call_clear(struct http_call *call)
+{
+  if (call->body.cap > BODY_KEEP_BYTES) buf_release(&call->body);
+  else buf_clear(&call->body);
+  curl_slist_free_all(call->headers);
+  mem_free(call->request_body);
+  call->headers = NULL;
+  call->request_body = NULL;
+  call->fault[0] = '\0';
+}
+
+static void call_free(struct http_call *call)
+{
+  call_clear(call);
+  buf_release(&call->body);
+  curl_easy_cleanup(call->easy);
+  mem_free(call);
+}
+
+static void call_end(struct http_call *call, CURLcode code)
+{
+  struct http_client *c = call->client;
+  struct http_answer answer;
+  fill_answer(call, code, &answer);
+  list_remove(&call->node);
+  c->open_count--;
+  c->answering = true;
+  call->on_answer(call->ctx, &answer);
+  c->answering = false;
+  (void)curl_multi_remove_handle(c->multi, call->easy);  // after the callback: the headers of the answer live in the handle
+  call_clear(call);
+  list_add_last(&c->spare, &call->node);
+}
+
+static void drive(struct http_client *c, curl_socket_t fd, int events)
+{
+  int running, left;
+  (void)curl_multi_socket_action(c->multi, fd, events, &running);
+  for (CURLMsg *m; (m = curl_multi_info_read(c->multi, &left)) != NULL;) {
+    if (m->msg != CURLMSG_DONE) continue;
+    struct http_call *call = NULL;
+    CURLcode code = m->data.result;
+    ENSURE(curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)(void *)&call) == CURLE_OK && call != NULL);
+    call_end(call, code);
+  }
+}
+
+// --- requests ---------------------------------------------------------------------------------------------------------
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+  size_t len = strlen(prefix);
+  return web_parse_same(text, strnlen(text, len), prefix, len);
+}
+
+static bool is_sendable(const struct http_request *r)
+{
+  if (!web_parse_is_token(r->method, strlen(r->method))) return false;
+  if (!has_prefix(r->url, "http://") && !has_prefix(r->url, "https://")) return false;
+  if (r->header_count > HTTP_CALL_HEADERS_MAX) return false;
+  for (size_t i = 0; i < r->header_count; i++) {
+    size_t name_len = strlen(r->headers[i].name), value_len = strlen(r->headers[i].value);
+    if (name_len + value_len + 3 > HEADER_BYTES_MAX || !web_parse_is_token(r->headers[i].name, name_len) ||
+        !web_parse_is_value(r->headers[i].value, value_len))
+      return false;
+  }
+  return true;
+}
+
+static struct curl_slist *add_line(struct curl_slist *list, const char *line)
+{
+  struct curl_slist *longer = curl_slist_append(list, line);
+  ENSURE(longer != NULL);
+  return longer;
+}
+
+static void put_headers(struct http_call *call, const struct http_request *r)
+{
+  char line[HEADER_BYTES_MAX];
+  bool has_type = false;
+  for (size_t i = 0; i < r->header_count; i++) {
+    bool is_empty = r->headers[i].value[0] == '\0';  // libcurl's way to say "send it empty" is a semicolon
+    (void)snprintf(line, sizeof line, is_empty ? "%s;" : "%s: %s", r->headers[i].name, r->headers[i].value);
+    call->headers = add_line(call->headers, line);
+    has_type = has_type || web_parse_same(r->headers[i].name, strlen(r->headers[i].name), "content-type", 12);
+  }
+  // What libcurl would add of itself: a wait for 100 Continue, and the content type of a form.
+  call->headers = add_line(call->headers, "Expect:");
+  if (!has_type) call->headers = add_line(call->headers, "Content-Type:");
+}
+
+#define SET(option, value) ENSURE(curl_easy_setopt(e, option, value) == CURLE_OK)
+
+static void put_policy(struct http_call *call, const struct http_request *r)
+{
+  CURL *e = call->easy;
+  SET(CURLOPT_PRIVATE, call);
+  SET(CURLOPT_ERRORBUFFER, call->fault);
+  SET(CURLOPT_WRITEFUNCTION, on_body);
+  SET(CURLOPT_WRITEDATA, call);
+  SET(CURLOPT_NOSIGNAL, 1L);
+  SET(CURLOPT_QUICK_EXIT, 1L);  // a time-out does not wait for the resolver's thread
+  SET(CURLOPT_PROTOCOLS_STR, "http,https");
+  SET(CURLOPT_FOLLOWLOCATION, 0L);
+  SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+  SET(CURLOPT_PROXY, "");       // the environment does not decide where money goes
+  SET(CURLOPT_TCP_NODELAY, 1L);
+  SET(CURLOPT_TCP_KEEPALIVE, 1L);
+  SET(CURLOPT_MAXAGE_CONN, KEPT_FOR_S);
+  SET(CURLOPT_USERAGENT, "largesse/" LARGESSE_VERSION);
+  SET(CURLOPT_CONNECTTIMEOUT_MS, (long)span_to_ms(r->connect_timeout));
+  SET(CURLOPT_TIMEOUT_MS, (long)span_to_ms(r->total_timeout));
+  SET(CURLOPT_FRESH_CONNECT, r->fresh_connection ? 1L : 0L);
+  SET(CURLOPT_FORBID_REUSE, r->fresh_connection ? 1L : 0L);
+}
+
+static void put_request(struct http_call *call, const struct http_request *r)
+{
+  CURL *e = call->easy;
+  bool has_body = r->body || strcmp(r->method, "POST") == 0 || strcmp(r->method, "PUT") == 0;
+  size_t len = r->body ? r->body_len : 0;
+  if (has_body) {
+    call->request_body = mem_strndup(r->body ? r->body : "", len);
+    SET(CURLOPT_POST, 1L);
+    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
+    SET(CURLOPT_POSTFIELDS, call->request_body);
+  }
+  if (strcmp(r->method, "HEAD") == 0) SET(CURLOPT_NOBODY, 1L);
+  else if (strcmp(r->method, has_body ? "POST" : "GET") != 0) SET(CURLOPT_CUSTOMREQUEST, r->method);
+  put_headers(call, r);
+  SET(CURLOPT_HTTPHEADER, call->headers);
+}
+
+static struct http_call *call_take(struct http_client *c)
+{
+  struct list *spare = list_take_first(&c->spare);
+  if (spare) {
+    struct http_call *call = CONTAINER_OF(spare, struct http_call, node);
+    curl_easy_reset(call->easy);
+    return call;
+  }
+  struct http_call *call = MEM_NEW(struct http_call);
+  call->client = c;
+  list_init(&call->node);
+  call->easy = curl_easy_init();
+  ENSURE(call->easy != NULL);
+  return call;
+}
+
+enum result http_client_send(struct http_client *c, const struct http_request *r, http_answer_fn *on_answer, void *ctx, struct http_call **out_call)
+{
+  if (!is_sendable(r)) return RESULT_INVALID;
+  if (c->open_count >= c->calls_max) return RESULT_FULL;
+  struct http_call *call = call_take(c);
+  if (curl_easy_setopt(call->easy, CURLOPT_URL, r->url) != CURLE_OK) {
+    list_add_last(&c->spare, &call->node);
+    return RESULT_INVALID;
+  }
+  call->on_answer = on_answer;
+  call->ctx = ctx;
+  call->started = clk_mono();
+  if (call->body.cap > 0) call->body.max = r->answer_max;
+  else buf_init(&call->body, r->answer_max);
+  put_policy(call, r);
+  put_request(call, r);
+  ENSURE(curl_multi_add_handle(c->multi, call->easy) == CURLM_OK);
+  list_add_last(&c->open, &call->node);
+  c->open_count++;
+  if (out_call) *out_call = call;
+  return RESULT_OK;
+}
+
+// --- life -------------------------------------------------------------------------------------------------------------
+
+struct http_client *http_client_new(struct runtime *rt, size_t calls_max, long connections_per_host)
+{
+  ENSURE(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);  // counted by libcurl; each is undone in http_client_free
+  struct http_client *c = MEM_NEW(struct http_client);
+  c->rt = rt;
+  c->calls_max = calls_max;
+  list_init(&c->open);
+  list_init(&c->spare);
+  c->multi = curl_multi_init();
+  ENSURE(c->multi != NULL);
+  c->timer = loop_timer_new(rt->loop, on_timer, c);
+  ENSURE(curl_multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK);
+  ENSURE(curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c) == CURLM_OK);
+  ENSURE(curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, on_time_out_wanted) == CURLM_OK);
+  ENSURE(curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, c) == CURLM_OK);
+  ENSURE(curl_multi_setopt(c->multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections_per_host) == CURLM_OK);
+  ENSURE(curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)calls_max) == CURLM_OK);
+  return c;
+}
+
+void http_client_free(struct http_client *c)
+{
+  if (!c) return;
+  REQUIRE(!c->answering);
+  c->calls_max = 0;  // a callback cannot send again
+  while (!list_is_empty(&c->open)) {
+    struct http_call *call = CONTAINER_OF(c->open.next, struct http_call, node);
+    call_end(call, CURLE_ABORTED_BY_CALLBACK);
+  }
+  for (struct list *node; (node = list_take_first(&c->spare)) != NULL;) call_free(CONTAINER_OF(node, struct http_call, node));
+  (void)curl_multi_cleanup(c->multi);
+  loop_defer_cancel(c->rt->loop, &c->kick);
+  loop_timer_free(c->timer);
+  mem_free(c);
+  curl_global_cleanup();
+}
+
+size_t http_client_open(const struct http_client *c) { return c->open_count; }
