@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scheduler as a whole: what it is made of, in which order it starts and drains. web_context(req) is a struct app *.
+// Owner: main; loop thread.
+#pragma once
+
+#include "common/daemon.h"
+#include "common/web.h"
+#include "scheduler/config.h"
+
+struct activity_cache;
+struct activity_clock;
+struct claim_batcher;
+struct event_relay;
+struct lane_publisher;
+struct refusal_counts;
+struct sweeper;
+
+// The daemon's own log events and metrics, after the library's.
+enum scheduler_event {
+  EV_SCHEDULER_BASE = LOG_COMMON_EVENT_COUNT - 1,
+#define LOG_EVENT(id, level, name) id,
+#include "scheduler/log_events.def"
+#undef LOG_EVENT
+};
+enum scheduler_metric {
+  M_SCHEDULER_BASE = METRIC_COMMON_COUNT - 1,
+#define METRIC(id, type, name, labels, help) id,
+#include "scheduler/metrics.def"
+#undef METRIC
+};
+
+struct app {
+  struct runtime *rt;
+  struct scheduler_conf conf;        // texts inside belong to the loaded configuration; only numbers follow a reload
+  struct db_pool *db;
+  struct mq_publisher *mq;
+  struct web_server *web;
+  struct activity_cache *cache;      // activity_cache_poke(app->cache) after a change makes it visible here at once
+  struct claim_batcher *batcher;
+  struct lane_publisher *lanes;
+  struct refusal_counts *refusals;
+  struct activity_clock *clock;
+  struct sweeper *sweeper;
+  struct event_relay *events;
+  struct loop_timer *health_timer;
+  const char *not_ready;             // NULL: ready
+  const char *degraded;              // ready, but something is missing; NULL: nothing
+  bool draining;
+};
+
+enum result app_start(struct runtime *rt, const void *config, struct app **out_app);
+void app_reload(struct app *app, const void *config);
+void app_drain(struct app *app);
+bool app_is_idle(const struct app *app);
+bool app_is_ready(const struct app *app, const char **out_why_not);
+void app_stop(struct app *app);

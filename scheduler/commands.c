@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scheduler's table of commands besides serve.
+// Owner: nobody; constant.
+#include "scheduler/commands.h"
+
+const struct daemon_command *scheduler_commands(void)
+{
+  static const struct daemon_command commands[] = {{NULL, NULL, NULL, NULL}};
+  return commands;
+}

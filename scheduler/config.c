@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of keys behind struct scheduler_conf. Sections of the other daemons are known, not read.
+// Owner: nobody; constant.
+#include "scheduler/config.h"
+
+#define AT(member) offsetof(struct scheduler_conf, member)
+#define SECOND INT64_C(1000000)
+
+static const struct conf_key keys[] = {
+  DAEMON_CONF_KEYS(struct scheduler_conf),
+  WEB_CONF_KEYS(struct scheduler_conf, web, "scheduler", "127.0.0.1:7401"),
+  {"scheduler.claims.queue_max", CONF_INT, AT(claims.queue_max), "8192", 1, 1000000, CONF_RELOADABLE, NULL, NULL, "claims that may wait for a batch; further ones are answered 503 OVERLOADED"},
+  {"scheduler.claims.batch_max_rows", CONF_INT, AT(claims.batch_max_rows), "256", 1, CLAIM_BATCH_ROWS_MAX, CONF_RELOADABLE, NULL, NULL, "claims that one statement judges at most"},
+  {"scheduler.claims.batches_in_flight", CONF_INT, AT(claims.batches_in_flight), "1", 1, 8, CONF_RELOADABLE, NULL, NULL, "statements of one activity that may be under way at once"},
+  {"scheduler.claims.sweep_after", CONF_SPAN, AT(claims.sweep_after), "5s", 100000, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "a new claim is published again if nobody took it within this time"},
+  {"scheduler.claims.time_margin", CONF_SPAN, AT(claims.time_margin), "50ms", 0, 60 * SECOND, CONF_RELOADABLE, NULL, NULL, "memory may not refuse on time this close to a start or an end, besides the measured clock difference"},
+  {"scheduler.cache.poll", CONF_SPAN, AT(cache.poll), "250ms", 10000, 60 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often changed activities are read"},
+  {"scheduler.cache.overlap", CONF_SPAN, AT(cache.overlap), "5s", 100000, 600 * SECOND, CONF_RELOADABLE, NULL, NULL, "each read looks back this far, since commits become visible late"},
+  {"scheduler.cache.full_read", CONF_SPAN, AT(cache.full_read), "60s", SECOND, 86400 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often all activities are read"},
+  {"scheduler.sweep.every", CONF_SPAN, AT(sweep.every), "1s", 10000, 600 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often overdue claims are looked for"},
+  {"scheduler.sweep.base", CONF_SPAN, AT(sweep.base), "10s", 100000, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "an overdue claim that was published again is looked at again after this, doubling each time"},
+  {"scheduler.sweep.full_pass", CONF_SPAN, AT(sweep.full_pass), "5m", SECOND, 86400 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often the sweeper starts from the very oldest"},
+  {"scheduler.sweep.rows", CONF_INT, AT(sweep.rows), "500", 1, 10000, CONF_RELOADABLE, NULL, NULL, "overdue claims taken by one statement"},
+  {"scheduler.sweep.rate", CONF_INT, AT(sweep.rate), "5000", 1, 1000000, CONF_RELOADABLE, NULL, NULL, "overdue claims published per second at most"},
+  {"scheduler.sweep.low_water", CONF_INT, AT(sweep.low_water), "200", 1, 1000000, CONF_RELOADABLE, NULL, NULL, "messages ready in a lane above which the sweeper leaves it alone"},
+  {"scheduler.events.every", CONF_SPAN, AT(events.every), "250ms", 10000, 60 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often events to publish are looked for"},
+  {"scheduler.events.lease", CONF_SPAN, AT(events.lease), "15s", SECOND, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "an event without the broker's confirm is published again after this"},
+  {"scheduler.events.rows", CONF_INT, AT(events.rows), "500", 1, 5000, CONF_RELOADABLE, NULL, NULL, "events taken by one statement"},
+  {"scheduler.clock.rows", CONF_INT, AT(clock_rows), "2000", 1, 10000, CONF_RELOADABLE, NULL, NULL, "activities that one statement of the clock moves at most"},
+  {"fulfiller.providers", CONF_NAMES, AT(providers), NULL, 0, 0, CONF_RELOADABLE, NULL, NULL, "the providers; only their names matter here"},
+  {"fulfiller", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the fulfiller"},
+  {"reconciler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the reconciler"},
+};
+
+const struct conf_table *scheduler_conf_table(void)
+{
+  static const struct conf_table table = {keys, ARRAY_LEN(keys), sizeof(struct scheduler_conf)};
+  return &table;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scheduler's configuration: the sections all daemons share, and `scheduler`.
+// Owner: the daemon; a new struct per load, read only.
+#pragma once
+
+#include "common/conf.h"
+#include "common/daemon.h"
+#include "common/web.h"
+
+struct claim_conf {
+  int64_t queue_max;         // requests that wait for a batch
+  int64_t batch_max_rows;
+  int64_t batches_in_flight; // per activity
+  struct span sweep_after;   // how long the first message may take before the sweeper looks
+  struct span time_margin;   // on top of the measured uncertainty of the clock difference
+};
+struct cache_conf { struct span poll, overlap, full_read; };
+struct sweep_conf {
+  struct span every, base, full_pass;
+  int64_t rows, rate, low_water;
+};
+struct relay_conf {
+  struct span every, lease;
+  int64_t rows;
+};
+
+struct scheduler_conf {
+  struct daemon_conf daemon;  // first: daemon.h relies on it
+  struct web_conf web;
+  struct claim_conf claims;
+  struct cache_conf cache;
+  struct sweep_conf sweep;
+  struct relay_conf events;
+  int64_t clock_rows;         // activities moved by one statement
+  struct conf_texts providers;
+};
+
+const struct conf_table *scheduler_conf_table(void);
