@@ -35,7 +35,7 @@ void buf_clear(struct buf *b)
 // Makes room for len more bytes and a NUL. False, and overflow remembered, if the maximum forbids it.
 static bool reserve(struct buf *b, size_t len)
 {
-  if (b->overflowed || len > b->max - b->len) {
+  if (b->overflowed || b->len > b->max || len > b->max - b->len) {
     b->overflowed = true;
     return false;
   }
@@ -77,6 +77,8 @@ void buf_printf(struct buf *b, const char *format, ...)
   va_copy(again, args);
   // An empty buffer has no storage to try in; the first call then only measures.
   size_t room = b->cap > b->len ? b->cap - b->len : 0;
+  if (b->len > b->max) room = 0;
+  else if (room > b->max - b->len + 1) room = b->max - b->len + 1;
   int len = vsnprintf(room > 0 ? b->data + b->len : NULL, room, format, args);
   REQUIRE(len >= 0);
   if ((size_t)len < room && !b->overflowed) {

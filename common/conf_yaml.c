@@ -244,6 +244,10 @@ static enum result check_bytes(const struct conf_context *c, const char *bytes, 
 enum result conf_tree_parse(const char *name, const char *bytes, size_t len, struct conf_node **out_root, struct conf_fault *out_fault)
 {
   struct builder b = {.context = {.name = name, .fault = out_fault}};
+  if (len >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {  // the byte order mark of some editors
+    bytes += 3;
+    len -= 3;
+  }
   enum result result = check_bytes(&b.context, bytes, len);
   if (result != RESULT_OK) return result;
   if (yaml_parser_initialize(&b.parser) != 1) return conf_fail(&b.context, 1, "", "the YAML parser does not start");
