@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # One configuration test: check_config.sh BIN_DIR FILE.yaml. Beside the file lies
 #   FILE.fault  the line that `-t` must print, with exit status 78 (FILE stands for the file's path), or
-#   FILE.ok     `-t` must accept it; if not empty: what `--print-config` must print, which must load again
+#   FILE.ok     `-t` must accept it; if not empty: what `config print` must print, which must load again
 # Lines at the head of the YAML file may say:  # daemons: scheduler fulfiller     and     # env: LARGESSE_LOG__LEVEL=debug
 set -u
 bin=$1 file=$2 base=${2%.yaml} failed=0
@@ -24,9 +24,9 @@ check_ok() {
   local daemon=$1 got again
   got=$(env "${settings[@]}" "$bin/$daemon" -c "$file" -t 2>&1) || fail "$daemon -t: exit status $?: $got"
   [ -s "$base.ok" ] || return 0
-  got=$(env "${settings[@]}" "$bin/$daemon" -c "$file" --print-config) || fail "$daemon --print-config: exit status $?"
-  diff -u "$base.ok" - <<<"$got" || fail "$daemon --print-config differs"
-  again=$("$bin/$daemon" -c <(printf '%s\n' "$got") --print-config 2>&1)
+  got=$(env "${settings[@]}" "$bin/$daemon" -c "$file" config print) || fail "$daemon config print: exit status $?"
+  diff -u "$base.ok" - <<<"$got" || fail "$daemon config print differs"
+  again=$("$bin/$daemon" -c <(printf '%s\n' "$got") config print 2>&1)
   [ "$again" = "$got" ] || fail "what $daemon prints does not load as the same: $again"
 }
 
