@@ -89,15 +89,14 @@ $(BUILD)/tests/system/%: $(BUILD)/obj/tests/system/%.o $(BUILD)/libsupport.a $(B
 	@mkdir -p $(@D)
 	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
 
-$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(BUILD)/libsupport.a $(BUILD)/libcommon.a
-	@mkdir -p $(@D)
-	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
-
-# The load generator has a folder of its own.
-$(BUILD)/bench/load: $(BUILD)/obj/tests/bench/load.o $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/bench/load/*.c)) $(BUILD)/libcommon.a
-	@mkdir -p $(@D)
-	@echo "  LD $@"
-	@$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LDLIBS)
+# tests/bench/<name>.c is a program; what lies in tests/bench/<name>/ belongs to it.
+define bench_rule
+$(BUILD)/bench/$(1): $(patsubst %.c,$(BUILD)/obj/%.o,tests/bench/$(1).c $(wildcard tests/bench/$(1)/*.c)) $(BUILD)/libsupport.a $(BUILD)/libcommon.a
+	@mkdir -p $$(@D)
+	@echo "  LD $$@"
+	@$(CC) $(ALL_LDFLAGS) -o $$@ $$^ $(LDLIBS)
+endef
+$(foreach b,$(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c)),$(eval $(call bench_rule,$(b))))
 
 # Built by `make fuzz` with VARIANT=fuzz and clang.
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
