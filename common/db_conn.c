@@ -73,7 +73,6 @@ static void connected(struct db_conn *c)
     connect_failed(c, PQerrorMessage(c->pg));
     return;
   }
-  PQsetNoticeReceiver(c->pg, on_notice, c);
   memset(c->is_prepared, 0, sizeof c->is_prepared);
   loop_timer_clear(c->timer);
   c->failed_attempts = 0;
@@ -112,6 +111,7 @@ void db_conn_start(struct db_conn *c)
   c->pg = PQconnectStartParams(params.keywords, params.values, 1);
   db_params_release(&params);
   ENSURE(c->pg != NULL);  // out of memory only
+  PQsetNoticeReceiver(c->pg, on_notice, c);  // libpq's own one writes to stderr
   if (PQstatus(c->pg) == CONNECTION_BAD) {
     connect_failed(c, PQerrorMessage(c->pg));
     return;
