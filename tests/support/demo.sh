@@ -1,3 +1,167 @@
 # SPDX-License-Identifier: Apache-2.0
-# The demonstration. Sourced (bash) by stack.sh.
-demo() { start_all; print_urls; }
+# The demonstration: an event file is applied, its sessions open seconds later, claims pour in (some twice, some too many),
+# the provider fails now and then, everything is delivered, and the audit proves it. Sourced (bash) by stack.sh.
+
+DEMO_FILE=config/events/demo.yaml
+DEMO_DELIVERY_SECONDS=120
+DEMO_SENDING_SECONDS=6      # per session
+
+# progress LABEL DONE TOTAL NOTE: a bar on a terminal, else a line every few seconds.
+progress() {
+  local label=$1 done=$2 total=$3 note=$4 width=30 full
+  [ "$total" -gt 0 ] || total=1
+  if [ -t 1 ]; then
+    full=$((done >= total ? width : done * width / total))
+    printf '\r\033[K  %-28s [%s%s] %s' "$label" "$(printf '%*s' "$full" '' | tr ' ' '#')" "$(printf '%*s' $((width - full)) '' | tr ' ' .)" "$note"
+  elif [ $SECONDS -ge "${NEXT_LINE:-0}" ]; then
+    NEXT_LINE=$((SECONDS + 3))
+    printf '  %-28s %s\n' "$label" "$note"
+  fi
+}
+
+progress_done() {  # LABEL NOTE
+  [ -t 1 ] && printf '\r\033[K'
+  printf '  %-28s %s\n' "$1" "$2"
+  NEXT_LINE=0
+}
+
+# The sessions that this run of the demonstration made: "code stock" lines in the order of their start.
+demo_sessions() {
+  pg -At -F ' ' -c "select code, coalesce(stock_total, 1000) from largesse.activity where event_code = '$EVENT' and created_at >= '$BEGIN' order by start_at, code"
+}
+
+# figures CODE_LIST -> accepted delivered failed open review attempts
+figures() {
+  pg -At -F ' ' -c "select count(*), count(*) filter (where c.status = 'succeeded'), count(*) filter (where c.status in ('failed', 'rolled_back')),
+      count(*) filter (where c.status = 'issuing' and c.review_since is null), count(*) filter (where c.review_since is not null), coalesce(sum(c.attempts), 0)
+    from largesse.claim c join largesse.activity a on a.id = c.activity_id where a.code in ($1)"
+}
+
+# A provider as it is in life: some answers are errors, some are lost after the credit was made.
+make_provider_sick() {
+  local script
+  for script in '{"match":{"any":true},"times":15,"steps":[{"status":500,"effect":"none"}]}' \
+                '{"match":{"any":true},"times":10,"steps":[{"effect":"before","close":true}]}'; do
+    curl -s -f -o /dev/null -m 5 -H 'Content-Type: application/json' -d "$script" "$SIMULATOR_URL/sim/script" || { warn "the simulator refused a script"; return 1; }
+  done
+}
+
+wait_for_start() {  # CODE
+  local left
+  while :; do
+    left=$(pg -At -c "select ceil(greatest(extract(epoch from start_at - largesse.clock_now()), 0)) from largesse.activity where code = '$1'") || return 1
+    [ "$left" -gt 0 ] || return 0
+    progress "$1" 0 1 "opens in $left s"
+    pause 0.5
+  done
+}
+
+# send_claims CODE STOCK: a quarter more clicks than there is; some people click twice, some clients repeat a click.
+send_claims() {
+  local code=$1 stock=$2 clicks users load=("$LOAD" --url "$SCHEDULER_URL" --activity "$1" --seed 7 --biz-prefix "demo-$$-")
+  clicks=$((stock + stock / 4)) users=$((stock + stock / 5))
+  "${load[@]}" --requests "$clicks" --users "random:$users" --connections 64 --rate $((clicks / DEMO_SENDING_SECONDS + 1)) \
+    --record "$DEMO_DIR/$code.csv" --json >"$DEMO_DIR/$code.json" 2>"$DEMO_DIR/$code.err" </dev/null 9>&- &
+  STEP_PID=$!
+  local counts
+  while kill -0 "$STEP_PID" 2>/dev/null; do
+    counts=($(figures "'$code'"))
+    progress "$code" "${counts[0]}" "$stock" "${counts[0]} of $stock taken, ${counts[1]} delivered"
+    pause 0.3
+  done
+  wait "$STEP_PID" || { STEP_PID=; warn "some clicks had no answer: $(tail -n 1 "$DEMO_DIR/$code.err")"; return 1; }
+  STEP_PID=
+  run_step "${load[@]}" --requests $((clicks / 10)) --users "random:$users" --record "$DEMO_DIR/$code.again.csv" --json >"$DEMO_DIR/$code.again.json" || return 1
+  counts=($(figures "'$code'"))
+  progress_done "$code" "${counts[0]} of $stock taken, ${counts[1]} delivered"
+}
+
+wait_for_delivery() {
+  local end=$((SECONDS + DEMO_DELIVERY_SECONDS)) counts
+  while :; do
+    counts=($(figures "$LIST")) || return 1
+    [ "${counts[3]}" -gt 0 ] || break
+    [ $SECONDS -lt $end ] || { progress_done "delivery" "${counts[3]} claims are still open after $DEMO_DELIVERY_SECONDS s"; return 1; }
+    progress "delivery" $((counts[0] - counts[3])) "${counts[0]}" "${counts[1]} of ${counts[0]} delivered"
+    pause 0.3
+  done
+  progress_done "delivery" "${counts[1]} of ${counts[0]} delivered"
+}
+
+audit() {
+  REPORT=$DEMO_DIR/audit.json
+  daemon_command reconciler audit --all --format json --output "$REPORT" >"$DEMO_DIR/audit.out" 2>&1
+  AUDIT_STATUS=$?
+  [ $AUDIT_STATUS -le 1 ] || { warn "the audit failed (status $AUDIT_STATUS)"; cat "$DEMO_DIR/audit.out" >&2; return 1; }
+}
+
+# A row per session from what the clients were told and what the database holds.
+summary() {
+  local code stock counts
+  printf '\n%-30s %7s %7s %9s %8s %9s %9s %9s %7s %8s\n' session stock clicks accepted replays "sold out" "one each" delivered retries "p99 ms"
+  while read -r code stock; do
+    counts=($(figures "'$code'"))
+    awk -F , -v code="$code" -v stock="$stock" -v delivered="${counts[1]}" -v retries=$((counts[5] - counts[0])) \
+        -v p99="$(sed -n 's/.*"p99":\([0-9.]*\).*/\1/p' "$DEMO_DIR/$code.json")" '
+      FNR > 1 { clicks++ }
+      FNR > 1 && $3 == 201 { accepted++ }
+      FNR > 1 && $3 == 200 { replays++ }
+      $5 == "SOLD_OUT" { sold++ }
+      $5 == "LIMIT_REACHED" { limit++ }
+      END { printf "%-30s %7d %7d %9d %8d %9d %9d %9d %7d %8.1f\n", code, stock, clicks, accepted, replays, sold, limit, delivered, retries, p99 }
+    ' "$DEMO_DIR/$code.csv" "$DEMO_DIR/$code.again.csv"
+  done <<<"$SESSIONS"
+  printf '\ncredits at the provider: %s\n' "$(curl -s -m 5 "$SIMULATOR_URL/sim/stats")"
+  if [ "$AUDIT_STATUS" = 0 ]; then say "audit: clean"; else say "audit: findings"; daemon_command reconciler audit --all; fi
+  say "report: $REPORT"
+}
+
+# The whole play; 0 if everything was delivered and the audit is clean.
+play() {
+  LOAD=${LARGESSE_BIN:+${LARGESSE_BIN%/bin}}
+  LOAD=${LOAD:-$ROOT/build/${VARIANT:-release}}/bench/load
+  DEMO_DIR=$HOME_DIR/demo/$(date +%Y%m%d-%H%M%S)
+  mkdir -p "$DEMO_DIR" || return 1
+  EVENT=$(sed -n 's/^event: *//p' "$ROOT/$DEMO_FILE")
+  BEGIN=$(pg -At -c 'select largesse.clock_now()') || return 1
+  say "Applying $DEMO_FILE …"
+  make_provider_sick || return 1
+  run_step daemon_command scheduler apply "$ROOT/$DEMO_FILE" || { warn "scheduler apply failed"; return 1; }
+  SESSIONS=$(demo_sessions)
+  [ -n "$SESSIONS" ] || { warn "$DEMO_FILE made no session of event $EVENT"; return 1; }
+  LIST=$(printf "%s\n" "$SESSIONS" | sed "s/ .*//; s/.*/'&'/" | paste -sd, -)
+  local code stock sent=0 delivered
+  while read -r code stock <&3; do
+    wait_for_start "$code" && send_claims "$code" "$stock" || sent=1
+  done 3<<<"$SESSIONS"
+  wait_for_delivery || sent=1
+  audit || return 1
+  summary
+  delivered=($(figures "$LIST"))
+  [ "$sent" = 0 ] && [ "$AUDIT_STATUS" = 0 ] && [ "${delivered[1]}" -gt 0 ]
+}
+
+demo() {
+  local status
+  if is_running; then
+    say "Using the stack that is running in $HOME_DIR."
+    LARGESSE_PORT=$(($(sed -n 's/^PGPORT=//p' "$RUN_DIR/env") - 32))
+    set_ports
+    set_daemon_env
+    find_postgres || exit 1
+    trap 'exit 130' INT TERM
+    trap '[ -z "${STEP_PID:-}" ] || kill "$STEP_PID" 2>/dev/null' EXIT
+    play
+    exit $?
+  fi
+  start_all
+  play
+  status=$?
+  print_urls
+  if [ -t 1 ] && [ -t 0 ] && [ "${DEMO_KEEP:-1}" != 0 ]; then
+    say "The stack stays up; Ctrl-C stops everything."
+    [ $status = 0 ] && UP=1
+    watch
+  fi
+  exit $status
+}
