@@ -11,7 +11,7 @@
 
 #include "tests/bench/load/run.h"
 
-#define PAUSE_FIRST_MS 20
+#define PAUSE_FIRST_MS   20
 #define PAUSE_LONGEST_MS 1000
 
 // --- the end of a click ---
@@ -44,11 +44,12 @@ static struct span repeat_delay(const struct run_client *c)
   return span_ms(ms > PAUSE_LONGEST_MS ? PAUSE_LONGEST_MS : ms);
 }
 
-static void client_repeat(struct run_client *c, const char *cause, size_t len)
+static void client_repeat(struct run_client *c, const char *cause, size_t len, struct span at_least)
 {
+  struct span delay = repeat_delay(c);
   c->run->tally.repeats++;
   tally_name(&c->run->tally.repeat_causes, cause, len);
-  client_pause(c, repeat_delay(c));
+  client_pause(c, delay.us > at_least.us ? delay : at_least);
 }
 
 // The click got no complete answer.
@@ -61,7 +62,7 @@ static void client_lost(struct run_client *c, const char *why)
   if (resting) return;  // a connection without a request on it: the server may close it
   if (!connected) c->target = (c->target + 1) % run->conf->target_count;
   if (run->conf->repeat_unanswered) {
-    client_repeat(c, why, strlen(why));
+    client_repeat(c, why, strlen(why), span_ms(0));
     return;
   }
   tally_name(&run->tally.errors, why, strlen(why));
@@ -93,7 +94,7 @@ static void client_answered(struct run_client *c, const struct answer *a)
   if (again && run->conf->repeat_unanswered) {
     char status[16];
     int n = snprintf(status, sizeof status, "status %d", a->status);
-    client_repeat(c, status, (size_t)n);
+    client_repeat(c, status, (size_t)n, span_ms(a->retry_after_s > 0 ? PAUSE_LONGEST_MS : 0));  // a second at most: a run is short
     return;
   }
   run->now = run->last_answer = clk_mono();  // a turn may be long: latencies need the moment itself
