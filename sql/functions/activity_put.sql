@@ -49,8 +49,8 @@ begin
     insert into largesse.activity_month as m (month, last_id) values (largesse.partition_month(v_new.end_at), 1)
       on conflict (month) do update set last_id = m.last_id + 1
       returning m.month * 1000000::bigint + m.last_id into v_new.id;
-    insert into largesse.activity (id, code, name, kind, status, start_at, end_at, time_zone, event_code, venue, attributes, reward_id, stock_total, created_at, changed_at)
-      values (v_new.id, v_new.code, v_new.name, v_new.kind, 'draft', v_new.start_at, v_new.end_at, v_new.time_zone, v_new.event_code,
+    insert into largesse.activity (id, code, name, kind, status, start_at, end_at, latest_end_at, time_zone, event_code, venue, attributes, reward_id, stock_total, created_at, changed_at)
+      values (v_new.id, v_new.code, v_new.name, v_new.kind, 'draft', v_new.start_at, v_new.end_at, v_new.end_at, v_new.time_zone, v_new.event_code,
               v_new.venue, v_new.attributes, v_new.reward_id, v_total, v_now, v_now);
     insert into largesse.stock (activity_id, remaining) values (v_new.id, v_total);
     insert into largesse.activity_limit select v_new.id, l ->> 'period', (l ->> 'count')::bigint from jsonb_array_elements(v_limits) l;
@@ -113,7 +113,8 @@ begin
   end if;
   if 'limits' = any (changed) then perform largesse.activity_limits_replace(v_old.id, v_limits); end if;
   update largesse.activity a
-     set name = v_new.name, kind = v_new.kind, start_at = v_new.start_at, end_at = v_new.end_at, time_zone = v_new.time_zone,
+     set name = v_new.name, kind = v_new.kind, start_at = v_new.start_at, end_at = v_new.end_at,
+         latest_end_at = case v_old.status when 'draft' then v_new.end_at else greatest(a.latest_end_at, v_new.end_at) end, time_zone = v_new.time_zone,
          event_code = v_new.event_code, venue = v_new.venue, attributes = v_new.attributes, reward_id = v_new.reward_id,
          version = a.version + 1, changed_at = v_now
    where a.id = v_old.id returning a.version into version;

@@ -16,9 +16,11 @@ as $$
 declare
   v_remaining bigint;
   v_wanted    bigint;
+  v_largest   int;
   v_now       timestamptz;
   v_activity  record;
   v_refusal   text;
+  v_ids       bigint[];
 begin
   select s.remaining into v_remaining
     from largesse.stock s where s.activity_id = i_activity_id and s.segment = 0 for update;
@@ -39,7 +41,30 @@ begin
     return;
   end if;
 
-  select sum(q) into v_wanted from unnest(i_quantities) q;
+  select sum(q), max(q) into v_wanted, v_largest from unnest(i_quantities) q;
+  if (v_remaining is null or v_remaining >= v_wanted) and v_largest <= all (v_activity.maxima)
+     and not exists (select from largesse.claim c where c.activity_id = i_activity_id and c.biz_id = any (i_biz_ids))
+     and not exists (select from largesse.usage u where u.activity_id = i_activity_id and u.user_id = any (i_user_ids)) then
+    begin
+      -- All new clicks of users who have nothing yet, the common case of a spike: plain inserts.
+      v_ids := array(select nextval('largesse.claim_id_seq') from generate_series(1, cardinality(i_biz_ids)));
+      insert into largesse.usage (activity_id, user_id, period, period_start, used, max_used)
+        select i_activity_id, r.user_id, l.period, l.start, r.quantity, l.max_count
+          from unnest(v_activity.periods, v_activity.starts, v_activity.maxima) as l(period, start, max_count),
+               unnest(i_user_ids, i_quantities) as r(user_id, quantity);
+      insert into largesse.claim (activity_id, id, user_id, created_at, updated_at, next_attempt_at, quantity, reward_id, biz_id, status, step, channel)
+        select i_activity_id, r.id, r.user_id, v_now, v_now, v_now + i_sweep_after, r.quantity, v_activity.reward_id, r.biz_id, 'issuing', 'deliver', r.channel
+          from unnest(v_ids, i_user_ids, i_quantities, i_biz_ids, i_channels) as r(id, user_id, quantity, biz_id, channel);
+      update largesse.stock s set remaining = s.remaining - v_wanted, taken = s.taken + v_wanted
+        where s.activity_id = i_activity_id and s.segment = 0;
+      return query
+        select 0, v_activity.status, v_remaining - v_wanted, null::text, v_now, null::text
+        union all
+        select r.ord::int, 'ACCEPTED', r.id, 'issuing', v_now, null from unnest(v_ids) with ordinality as r(id, ord);
+      return;
+    exception when unique_violation then null;
+    end;
+  end if;
   if v_remaining is null or v_remaining >= v_wanted then
     begin
       return query select * from largesse.claim_submit_together(

@@ -39,6 +39,7 @@ create table largesse.activity (
   status      text not null check (status in ('draft', 'published', 'ongoing', 'paused', 'finished', 'archived')),
   start_at    timestamptz not null,
   end_at      timestamptz not null,
+  latest_end_at timestamptz not null,            -- the latest end it ever had: a claim before it was in time
   time_zone   text not null,
   event_code  text references largesse.event (code),
   venue       text,

@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- R7.1: a user's counter of each limit and period = quantity of the claims of that period that hold an allowance.
+-- Parameters: i_activity_id. Result: a row per user and period that differs. Locks: none. Errors: none.
+create or replace function largesse.audit_usage_not_matching_claims(i_activity_id bigint)
+returns table (subject text, claim_id bigint, expected text, actual text)
+language sql stable
+as $$
+  with counted as (
+    select c.user_id, l.period, largesse.period_start(l.period, c.created_at, a.time_zone) as period_start, sum(c.quantity) as quantity
+      from largesse.claim c
+      join largesse.activity a on a.id = c.activity_id
+      join largesse.activity_limit l on l.activity_id = c.activity_id
+     where c.activity_id = i_activity_id and c.status in (select s.status from largesse.claim_state s where s.holds_allowance)
+     group by 1, 2, 3
+  ), counter as (
+    select u.user_id, u.period, u.period_start, u.used from largesse.usage u where u.activity_id = i_activity_id
+  )
+  select format('usage user %s %s %s', user_id, period, period_start), null::bigint,
+         format('used %s', coalesce(counted.quantity, 0)), format('used %s', coalesce(counter.used::text, 'has no counter'))
+    from counted full join counter using (user_id, period, period_start)
+   where coalesce(counted.quantity, 0) <> coalesce(counter.used, 0)
+$$;
+select largesse.audit_register('usage_not_matching_claims', 'high',
+  'A user''s counters equal what the user''s claims hold.',
+  'a counter or a claim was changed by hand, or an allowance was not given back with a claim',
+  'set the counter to the quantity of the user''s live claims');

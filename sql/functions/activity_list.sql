@@ -1,0 +1,29 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Reading activities by page. Locks, errors: none.
+
+-- Parameters: i_after: the last code seen ('' to begin); i_status (null: any but draft and archived are listed too); i_limit.
+-- Result: a row per activity in the order of codes: code and JSON text as activity_json gives it.
+create or replace function largesse.activity_list(i_after text, i_status text, i_limit int)
+returns table (code text, doc text)
+language sql volatile security definer
+set search_path = largesse, pg_temp
+as $$
+  select a.code, j.doc
+    from (select a.code from largesse.activity a where a.code > i_after and (i_status is null or a.status = i_status)
+           order by a.code limit i_limit) a
+    cross join lateral largesse.activity_json(a.code) j
+   order by a.code
+$$;
+
+-- Parameters: i_code, i_after: the last item seen (0 to begin), i_limit. Result: id and JSON text {from, to, actor, reason, at} per move, oldest first.
+create or replace function largesse.activity_history_list(i_code text, i_after bigint, i_limit int)
+returns table (id bigint, doc text)
+language sql stable security definer
+set search_path = largesse, pg_temp
+as $$
+  select h.id, json_strip_nulls(json_build_object('from', h.from_status, 'to', h.to_status, 'actor', h.actor, 'reason', h.reason,
+                                                  'at', largesse.time_text(h.at)))::text
+    from largesse.activity_history h
+   where h.activity_id = (select a.id from largesse.activity a where a.code = i_code) and h.id > i_after
+   order by h.id limit i_limit
+$$;

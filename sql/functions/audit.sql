@@ -1,0 +1,66 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- How audits are declared, listed and run. Each file of sql/audits defines a function audit_<name>(i_activity_id) and registers it here;
+-- a new audit is one SQL file and no C.
+
+-- Parameters: the definition's columns. Result: none. Locks: the definition's row. Errors: none.
+create or replace function largesse.audit_register(i_name text, i_severity text, i_explanation text, i_cause text, i_next_step text) returns void
+language sql volatile
+as $$
+  insert into largesse.audit_definition as d (name, severity, explanation, cause, next_step)
+    values (i_name, i_severity, i_explanation, i_cause, i_next_step)
+    on conflict (name) do update set severity = excluded.severity, explanation = excluded.explanation,
+                                     cause = excluded.cause, next_step = excluded.next_step
+$$;
+
+-- Runs one audit over one activity. Parameters: i_name (registered), i_activity_id.
+-- Result: a row per fault: subject (what within the activity, stable from night to night), claim_id or null, expected, actual.
+-- Locks: none; read only. Errors: P0002 for a name that is not registered.
+create or replace function largesse.audit_run(i_name text, i_activity_id bigint)
+returns table (subject text, claim_id bigint, expected text, actual text)
+language plpgsql stable security definer
+set search_path = largesse, pg_temp
+as $$
+begin
+  perform 1 from largesse.audit_definition d where d.name = i_name;
+  if not found then raise exception 'there is no audit %', i_name using errcode = 'no_data_found'; end if;
+  return query execute format('select * from largesse.%I($1)', 'audit_' || i_name) using i_activity_id;
+end $$;
+
+-- Writes what a run found. Findings keep their identity: opened when new, open while they are still seen, gone when a run of the same scope no longer
+-- sees them, opened again if they come back.
+-- Parameters: i_activity_ids and i_kinds: what this run covered; the findings as parallel arrays.
+-- Result: the findings of the run's scope that are not gone, or have just gone. Locks: the findings. Errors: none.
+create or replace function largesse.finding_record(
+  i_activity_ids bigint[], i_kinds text[],
+  i_keys text[], i_key_kinds text[], i_key_activities bigint[], i_claims bigint[], i_expected text[], i_actual text[])
+returns table (key text, kind text, severity text, activity_code text, claim_id bigint, expected text, actual text,
+               cause text, next_step text, state text, activity_id bigint)
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp
+as $$
+declare
+  v_now timestamptz := largesse.clock_now();
+begin
+  insert into largesse.finding as f (key, kind, severity, activity_id, claim_id, expected, actual, state, opened_at, last_seen_at)
+    select r.key, r.kind, d.severity, r.activity_id, r.claim_id, r.expected, r.actual, 'opened', v_now, v_now
+      from unnest(i_keys, i_key_kinds, i_key_activities, i_claims, i_expected, i_actual) as r(key, kind, activity_id, claim_id, expected, actual)
+      join largesse.audit_definition d on d.name = r.kind
+     order by r.key
+  on conflict on constraint finding_pkey do update
+    set expected = excluded.expected, actual = excluded.actual, last_seen_at = v_now, gone_at = null,
+        opened_at = case f.state when 'gone' then v_now else f.opened_at end,
+        state = case f.state when 'gone' then 'opened' else 'open' end;
+  return query
+  with gone as (
+    update largesse.finding f set state = 'gone', gone_at = v_now
+     where f.state <> 'gone' and f.last_seen_at < v_now and f.kind = any (i_kinds) and f.activity_id = any (i_activity_ids)
+    returning f.*
+  )
+  select f.key, f.kind, f.severity, a.code, f.claim_id, f.expected, f.actual, d.cause, d.next_step, f.state, f.activity_id
+    from (select * from gone
+          union all
+          select * from largesse.finding f where f.key = any (i_keys)) f
+    left join largesse.activity a on a.id = f.activity_id
+    left join largesse.audit_definition d on d.name = f.kind
+   order by f.state = 'gone', f.activity_id, f.key;
+end $$;

@@ -1,0 +1,51 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Least rights: each daemon takes on a role that may call its own functions and read what it shows, nothing else. The functions run with the
+-- owner's rights and a fixed search_path. Applied after every migration; repeating it changes nothing.
+do $$
+declare
+  v_role text;
+begin
+  foreach v_role in array array['largesse_scheduler', 'largesse_fulfiller', 'largesse_reconciler'] loop
+    if not exists (select from pg_roles r where r.rolname = v_role) then
+      begin
+        execute format('create role %I nologin', v_role);
+      exception when duplicate_object or unique_violation then null;  -- another database of this cluster was faster
+      end;
+    end if;
+    execute format('grant usage on schema largesse to %I', v_role);
+    if not pg_has_role(current_user, v_role, 'member') then
+      execute format('grant %I to %I', v_role, current_user);
+    end if;
+  end loop;
+end $$;
+
+revoke all on all tables in schema largesse from largesse_scheduler, largesse_fulfiller, largesse_reconciler;
+revoke execute on all functions in schema largesse from public;
+
+-- Everybody may read the clock and format instants; none of these touches a row.
+grant execute on function largesse.clock_now(), largesse.time_text(timestamptz) to public;
+
+do $$
+declare
+  v_grant record;
+  v_sig   text;
+begin
+  for v_grant in
+    select * from (values
+      ('largesse_scheduler', array['claim_submit', 'claim_lookup', 'claim_sweep', 'claim_get', 'claim_get_by_biz', 'claim_list_by_user',
+         'claim_list_by_activity', 'activity_put', 'activity_action', 'activity_advance', 'activity_next_due', 'activity_json', 'activity_list',
+         'activity_history_list', 'activity_cache', 'stock_adjust', 'reward_put', 'reward_json', 'event_put', 'local_time', 'event_out_take', 'event_out_done',
+         'refusal_add', 'partitions_ensure', 'partition_month']),
+      ('largesse_fulfiller', array['claim_take', 'claim_settle', 'dead_letter_unreadable', 'delivery_figures']),
+      ('largesse_reconciler', array['audit_list', 'audit_run', 'finding_record', 'finding_list', 'audit_begin', 'audit_end', 'audit_activities', 'dead_letter_retry',
+         'dead_letter_list', 'dead_letter_show', 'activity_json', 'activity_list', 'claim_get', 'claim_get_by_biz'])
+    ) as g(role_name, functions)
+  loop
+    for v_sig in
+      select p.oid::regprocedure::text from pg_proc p
+       where p.pronamespace = 'largesse'::regnamespace and p.proname = any (v_grant.functions)
+    loop
+      execute format('grant execute on function %s to %I', v_sig, v_grant.role_name);
+    end loop;
+  end loop;
+end $$;

@@ -1,0 +1,5 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- One row even when nothing changed: the database's instant measures the difference of the clocks.
+with n as materialized (select largesse.clock_now() as at)
+select n.at, c.id, c.code, c.status, c.start_at, c.end_at, c.reward_code, c.provider, c.remaining
+  from n left join largesse.activity_cache($1::timestamptz) c on true
