@@ -48,6 +48,8 @@ struct web_server *web_server_new(struct runtime *rt, const struct web_conf *con
 
 // --- accepting --------------------------------------------------------------------------------------------------------
 
+static bool is_full(const struct web_server *s) { return (int64_t)s->conn_count >= s->conf.connections_max; }
+
 static bool make_room(struct web_server *s)
 {
   struct mono_time now = loop_now(s->rt->loop);
@@ -68,7 +70,7 @@ static void pause_accept(struct web_server *s)
 
 void web_server_resume_accept(struct web_server *s)
 {
-  if (!s->accept_paused || s->listener < 0 || (int64_t)s->conn_count >= s->conf.connections_max) return;
+  if (!s->accept_paused || s->listener < 0 || is_full(s)) return;
   s->accept_paused = false;
   loop_watch_set(s->listen_watch, LOOP_READ);
 }
@@ -76,7 +78,7 @@ void web_server_resume_accept(struct web_server *s)
 // False when there is nothing more to accept now.
 static bool accept_one(struct web_server *s)
 {
-  if ((int64_t)s->conn_count >= s->conf.connections_max && !make_room(s)) {
+  if (is_full(s) && !make_room(s)) {
     pause_accept(s);
     return false;
   }
@@ -96,7 +98,8 @@ static void on_acceptable(void *ctx, int what)
 {
   struct web_server *s = ctx;
   (void)what;
-  for (int i = 0; i < ACCEPTS_PER_TURN && s->listener >= 0 && accept_one(s); i++) continue;
+  // A call says that one waits; whether more do is not known, so nobody gives way for the others before the next call.
+  for (int i = 0; i < ACCEPTS_PER_TURN && s->listener >= 0 && !(i > 0 && is_full(s)) && accept_one(s); i++) continue;
 }
 
 static void close_listener(struct web_server *s)
