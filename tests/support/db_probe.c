@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/mem.h"
 #include "common/metric.h"
 #include "tests/support/support.h"
 
@@ -132,3 +133,37 @@ enum result probe_submit(struct db_probe *p) { return db_pool_submit(p->rig->poo
 int probe_calls(const struct db_probe *p) { return p->rows_calls + p->error_calls + p->timeout_calls; }
 
 void probe_wait(struct db_probe *p, double seconds) { RIG_WAIT(p->rig, probe_calls(p) > 0, seconds); }
+
+struct db_fixture *db_fixture_start(const char *prefix, const char *script)
+{
+  struct db_fixture *f = MEM_NEW(struct db_fixture);
+  f->server = server_start();
+  f->database = server_new_empty_database(f->server, prefix);
+  f->conninfo = server_conninfo(f->server, f->database);
+  f->sql = server_open(f->server, f->database);
+  sql_exec(f->sql, "%s", script);
+  return f;
+}
+
+void db_fixture_stop(struct db_fixture *f)
+{
+  sql_close(f->sql);
+  server_free(f->server);
+  mem_free(f->database);
+  mem_free(f->conninfo);
+  mem_free(f);
+}
+
+int db_fixture_set_up(void **state)
+{
+  struct db_fixture *f = *state;
+  rig_init(&f->rig, f->conninfo);
+  return 0;
+}
+
+int db_fixture_tear_down(void **state)
+{
+  struct db_fixture *f = *state;
+  rig_release(&f->rig);
+  return 0;
+}

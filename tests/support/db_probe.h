@@ -6,6 +6,7 @@
 #include "common/db.h"
 #include "common/loop.h"
 #include "common/runtime.h"
+#include "tests/support/server.h"
 
 
 struct db_probe {
@@ -39,6 +40,18 @@ void probe_release(struct db_probe *p);
 enum result probe_submit(struct db_probe *p);
 int probe_calls(const struct db_probe *p);
 void probe_wait(struct db_probe *p, double seconds);  // turns the loop until an answer has come; ends the program if none does
+
+// The fixture of a program that tests common/db: a server, an empty database of its own, and per case a rig.
+struct db_fixture {
+  struct server *server;
+  char *database, *conninfo;
+  struct sql *sql;
+  struct db_probe_rig rig;
+};
+struct db_fixture *db_fixture_start(const char *prefix, const char *script);  // the script is run in the new database
+void db_fixture_stop(struct db_fixture *f);
+int db_fixture_set_up(void **state);     // for cmocka; *state is the fixture
+int db_fixture_tear_down(void **state);
 
 #define RIG_WAIT(rig, condition, seconds)                                                             \
   do {                                                                                                \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The database pool against a real server: every request gets exactly one of rows, error and time-out; arguments and rows
-// keep their values; retries, deadlines and the queue's cap. Faults of the server are in test_db_pool_faults.c.
+// The database pool against a real server: every request gets exactly one of rows, error and time-out; retries, deadlines
+// and the queue's cap. Faults of the server are in test_db_pool_faults.c, values and sessions in test_db_values.c.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,13 +15,6 @@
 #include "tests/support/server.h"
 #include "tests/support/support.h"
 
-struct fixture {
-  struct server *server;
-  char *database, *conninfo;
-  struct sql *sql;
-  struct db_probe_rig rig;
-};
-
 static const char tables[] =
     "create table item (id int primary key, n bigint not null default 0);"
     "insert into item select g, 0 from generate_series(1, 10) g;"
@@ -30,18 +23,11 @@ static const char tables[] =
     "create function fail_with(state text) returns bigint language plpgsql as $$ begin perform nextval('tried');"
     " raise exception 'as asked' using errcode = state, detail = 'the detail', hint = 'the hint'; end $$;"
     "create function take_two(a int, b int) returns bigint language plpgsql as $$ begin"
-    " update item set n = n + 1 where id = a; perform pg_sleep(0.3); update item set n = n + 1 where id = b; return 2; end $$;"
-    "create role db_probe_role;";
+    " update item set n = n + 1 where id = a; perform pg_sleep(0.3); update item set n = n + 1 where id = b; return 2; end $$;";
 
 static int start(void **state)
 {
-  struct fixture *f = MEM_NEW(struct fixture);
-  f->server = server_start();
-  f->database = server_new_empty_database(f->server, "db_pool");
-  f->conninfo = server_conninfo(f->server, f->database);
-  f->sql = server_open(f->server, f->database);
-  sql_exec(f->sql, "drop role if exists db_probe_role");
-  sql_exec(f->sql, "%s", tables);
+  struct db_fixture *f = db_fixture_start("db_pool", tables);
   sql_exec(f->sql, "alter database %s set deadlock_timeout = '100ms'", f->database);
   *state = f;
   return 0;
@@ -49,27 +35,7 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-  struct fixture *f = *state;
-  sql_exec(f->sql, "drop role db_probe_role");
-  sql_close(f->sql);
-  server_free(f->server);
-  mem_free(f->database);
-  mem_free(f->conninfo);
-  mem_free(f);
-  return 0;
-}
-
-static int set_up(void **state)
-{
-  struct fixture *f = *state;
-  rig_init(&f->rig, f->conninfo);
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  struct fixture *f = *state;
-  rig_release(&f->rig);
+  db_fixture_stop(*state);
   return 0;
 }
 
@@ -79,13 +45,12 @@ static const struct db_statement sleep_for = {"sleep_for", "select 7::bigint as 
 static const struct db_statement fail_with = {"fail_with", "select fail_with($1::text) as number"};
 static const struct db_statement take_two = {"take_two", "select take_two($1::int, $2::int) as number"};
 static const struct db_statement insert_late = {"insert_late", "insert into unique_late select unnest($1::int[]) returning n as number"};
-static const struct db_statement who = {"who", "select current_user::text as text"};
 
 // --- one answer ------------------------------------------------------------------------------------------------------
 
 static void rows_come_once(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   rig_open_pool(&f->rig, NULL);
   assert_true(db_pool_is_up(f->rig.pool));
   struct db_probe p;
@@ -105,7 +70,7 @@ static void rows_come_once(void **state)
 
 static void an_error_comes_once_with_its_state_and_the_connection_goes_on(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   f->rig.conf.pool_size = 1;
   rig_open_pool(&f->rig, NULL);
   struct db_probe bad, good, raised;
@@ -135,7 +100,7 @@ static void an_error_comes_once_with_its_state_and_the_connection_goes_on(void *
 
 static void a_statement_that_cannot_be_prepared_is_an_error_each_time(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   static const struct db_statement wrong = {"wrong", "select nothing from nowhere"};
   f->rig.conf.pool_size = 1;
   rig_open_pool(&f->rig, NULL);
@@ -152,7 +117,7 @@ static void a_statement_that_cannot_be_prepared_is_an_error_each_time(void **sta
 
 static void a_failure_at_commit_is_an_error_and_not_rows(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   rig_open_pool(&f->rig, NULL);
   struct db_probe p;
   probe_init(&p, &f->rig, &insert_late);
@@ -171,7 +136,7 @@ static void a_failure_at_commit_is_an_error_and_not_rows(void **state)
 
 static void a_failed_request_does_not_undo_its_neighbours(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   f->rig.conf.pool_size = 1;
   rig_open_pool(&f->rig, NULL);
   sql_exec(f->sql, "truncate unique_late");
@@ -192,120 +157,11 @@ static void a_failed_request_does_not_undo_its_neighbours(void **state)
   assert_int_equal(sql_int(f->sql, "select count(*) from unique_late"), 4);
 }
 
-// --- values ----------------------------------------------------------------------------------------------------------
-
-static void values_keep_their_value(void **state)
-{
-  struct fixture *f = *state;
-  static const struct db_statement echo = {
-      "echo", "select jsonb_build_array($1::bigint, $2::text, $3::boolean, $4::timestamptz at time zone 'UTC', $5::bytea, $6::text)::text as text,"
-              " $1::bigint as number"};
-  rig_open_pool(&f->rig, NULL);
-  struct db_probe p;
-  probe_init(&p, &f->rig, &echo);
-  db_args_i64(&p.req.args, INT64_MIN);
-  db_args_text(&p.req.args, "it's \"quoted\" \\ 抢购 %s $1");
-  db_args_bool(&p.req.args, true);
-  db_args_time(&p.req.args, (struct wall_time){1798718096123456});
-  db_args_binary(&p.req.args, "\0\xff", 2);
-  db_args_null(&p.req.args);
-  assert_int_equal(probe_submit(&p), RESULT_OK);
-  probe_wait(&p, 5);
-  assert_int_equal(p.rows_calls, 1);
-  assert_int_equal(p.first, INT64_MIN);
-  assert_string_equal(buf_text(&p.text), "[-9223372036854775808, \"it's \\\"quoted\\\" \\\\ 抢购 %s $1\", true,"
-                                         " \"2026-12-31T11:54:56.123456\", \"\\\\x00ff\", null]");
-  probe_release(&p);
-}
-
-static void arrays_keep_their_elements(void **state)
-{
-  struct fixture *f = *state;
-  static const struct db_statement echo = {
-      "echo_arrays", "select jsonb_build_array($1::bigint[], $2::int[], $3::text[], $4::boolean[], $5::text[],"
-                     " (select array_agg(t at time zone 'UTC') from unnest($6::timestamptz[]) t))::text as text"};
-  rig_open_pool(&f->rig, NULL);
-  struct db_probe p;
-  probe_init(&p, &f->rig, &echo);
-  struct db_args *a = &p.req.args;
-  db_args_array(a, DB_ARRAY_INT8);
-  db_args_array_i64(a, INT64_MAX);
-  db_args_array_null(a);
-  db_args_array_i64(a, -1);
-  db_args_array_end(a);
-  db_args_array(a, DB_ARRAY_INT4);
-  db_args_array_i64(a, INT32_MIN);
-  db_args_array_end(a);
-  db_args_array(a, DB_ARRAY_TEXT);
-  db_args_array_text(a, "", 0);
-  db_args_array_text(a, "a,b{\"}", 6);
-  db_args_array_end(a);
-  db_args_array(a, DB_ARRAY_BOOL);
-  db_args_array_i64(a, 1);
-  db_args_array_i64(a, 0);
-  db_args_array_end(a);
-  db_args_array(a, DB_ARRAY_TEXT);
-  db_args_array_end(a);
-  db_args_array(a, DB_ARRAY_TIMESTAMPTZ);
-  db_args_array_time(a, (struct wall_time){946684800000001});
-  db_args_array_time(a, (struct wall_time){0});
-  db_args_array_end(a);
-  assert_int_equal(probe_submit(&p), RESULT_OK);
-  probe_wait(&p, 5);
-  assert_int_equal(p.rows_calls, 1);
-  assert_string_equal(buf_text(&p.text), "[[9223372036854775807, null, -1], [-2147483648], [\"\", \"a,b{\\\"}\"], [true, false], [],"
-                                         " [\"2000-01-01T00:00:00.000001\", \"1970-01-01T00:00:00\"]]");
-  probe_release(&p);
-}
-
-// B73: both sides have far more to send than any socket buffer holds, on every connection at once.
-static void large_arrays_go_both_ways_without_a_standstill(void **state)
-{
-  struct fixture *f = *state;
-  static const struct db_statement echo = {"echo_rows", "select t as text from unnest($1::text[]) t"};
-  enum { REQUESTS = 4, ROWS = 50000, LARGE = 65536 };
-  char *large = mem_zalloc(1, LARGE);
-  memset(large, 'x', LARGE);
-  f->rig.conf.statement_timeout = span_s(60);
-  rig_open_pool(&f->rig, NULL);
-  struct db_probe p[REQUESTS];
-  for (int i = 0; i < REQUESTS; i++) {
-    probe_init(&p[i], &f->rig, &echo);
-    db_args_array(&p[i].req.args, DB_ARRAY_TEXT);
-    for (int row = 0; row < ROWS; row++) db_args_array_text(&p[i].req.args, large, row % 500 == 0 ? LARGE : 20);
-    db_args_array_end(&p[i].req.args);
-    assert_int_equal(probe_submit(&p[i]), RESULT_OK);
-  }
-  RIG_WAIT(&f->rig, f->rig.answers == REQUESTS, 60);
-  for (int i = 0; i < REQUESTS; i++) {
-    assert_int_equal(p[i].rows_calls, 1);
-    assert_int_equal(p[i].row_count, ROWS);
-    assert_int_equal(p[i].text.len, LARGE);
-    probe_release(&p[i]);
-  }
-  mem_free(large);
-}
-
-static void arguments_over_the_cap_are_refused_at_once(void **state)
-{
-  struct fixture *f = *state;
-  rig_open_pool(&f->rig, NULL);
-  struct db_probe p;
-  probe_init(&p, &f->rig, &plus_one);
-  char *large = mem_zalloc(1, DB_ARGS_BYTES_MAX / 2);
-  for (int i = 0; i < 3; i++) db_args_binary(&p.req.args, large, DB_ARGS_BYTES_MAX / 2);
-  assert_int_equal(probe_submit(&p), RESULT_TOO_BIG);
-  for (int i = 0; i < 5; i++) loop_turn(f->rig.rt.loop, span_ms(2));
-  assert_int_equal(probe_calls(&p), 0);
-  mem_free(large);
-  probe_release(&p);
-}
-
 // --- retries ---------------------------------------------------------------------------------------------------------
 
 static void a_deadlock_is_tried_again_inside(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   rig_open_pool(&f->rig, NULL);
   int64_t before = sql_int(f->sql, "select sum(n)::bigint from item");
   struct db_probe p[2];
@@ -326,7 +182,7 @@ static void a_deadlock_is_tried_again_inside(void **state)
 
 static void a_serialization_failure_that_stays_is_an_error_after_five_retries(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   rig_open_pool(&f->rig, NULL);
   sql_exec(f->sql, "select setval('tried', 1000)");
   struct db_probe p;
@@ -343,7 +199,7 @@ static void a_serialization_failure_that_stays_is_an_error_after_five_retries(vo
 
 static void statements_survive_a_change_of_their_table_and_a_deallocate(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   static const struct db_statement all = {"all_of_it", "select * from changing"};
   static const struct db_statement deallocate = {"deallocate", "deallocate all"};
   f->rig.conf.pool_size = 1;
@@ -371,7 +227,7 @@ static void statements_survive_a_change_of_their_table_and_a_deallocate(void **s
 
 // --- deadlines and caps ----------------------------------------------------------------------------------------------
 
-static void init_sleep(struct fixture *f, struct db_probe *p, const char *seconds, int64_t timeout_ms)
+static void init_sleep(struct db_fixture *f, struct db_probe *p, const char *seconds, int64_t timeout_ms)
 {
   probe_init(p, &f->rig, &sleep_for);
   db_args_text(&p->req.args, seconds);
@@ -380,7 +236,7 @@ static void init_sleep(struct fixture *f, struct db_probe *p, const char *second
 
 static void a_timeout_comes_once_and_the_statement_runs_on(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   static const struct db_statement slow_write = {"slow_write", "update item set n = n + 1000 where id = 9 and pg_sleep(0.8) is not null"};
   f->rig.conf.pool_size = 1;
   rig_open_pool(&f->rig, NULL);
@@ -409,7 +265,7 @@ static void a_timeout_comes_once_and_the_statement_runs_on(void **state)
 
 static void a_statement_that_does_not_end_loses_its_connection_after_the_grace(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   f->rig.conf.pool_size = 1;
   rig_open_pool(&f->rig, NULL);
   struct db_probe slow, next;
@@ -425,14 +281,14 @@ static void a_statement_that_does_not_end_loses_its_connection_after_the_grace(v
   probe_wait(&next, 5);
   assert_int_equal(next.rows_calls, 1);
   assert_int_equal(probe_calls(&slow), 1);
-  sql_exec(f->sql, "select pg_terminate_backend(pid) from pg_stat_activity where query like '%%pg_sleep(%%' and pid <> pg_backend_pid()");
+  sql_exec(f->sql, "select pg_terminate_backend(pid) from pg_stat_activity where query like '%%pg_sleep(%%' and datname = current_database() and pid <> pg_backend_pid()");
   probe_release(&slow);
   probe_release(&next);
 }
 
 static void a_full_queue_refuses_and_a_request_that_never_got_a_connection_says_so(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   f->rig.conf.pool_size = 1;
   f->rig.conf.queue_max = 2;
   rig_open_pool(&f->rig, NULL);
@@ -456,7 +312,7 @@ static void a_full_queue_refuses_and_a_request_that_never_got_a_connection_says_
 
 static void closing_the_pool_answers_everything_first(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   f->rig.conf.pool_size = 1;
   rig_open_pool(&f->rig, NULL);
   struct db_probe p[3];
@@ -472,7 +328,7 @@ static void closing_the_pool_answers_everything_first(void **state)
   }
 }
 
-// --- use from inside, roles, pooler ----------------------------------------------------------------------------------
+// --- use from inside, pooler ------------------------------------------------------------------------------------------
 
 struct chain { int left; };
 
@@ -487,7 +343,7 @@ static void submit_again(struct db_probe *p)
 
 static void a_callback_may_submit_the_next_request(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   rig_open_pool(&f->rig, NULL);
   struct chain chain = {500};
   struct db_probe p;
@@ -502,22 +358,9 @@ static void a_callback_may_submit_the_next_request(void **state)
   probe_release(&p);
 }
 
-static void connections_take_on_the_role(void **state)
-{
-  struct fixture *f = *state;
-  rig_open_pool(&f->rig, "db_probe_role");
-  struct db_probe p;
-  probe_init(&p, &f->rig, &who);
-  assert_int_equal(probe_submit(&p), RESULT_OK);
-  probe_wait(&p, 5);
-  assert_string_equal(buf_text(&p.text), "db_probe_role");
-  WAIT_FOR(sql_int(f->sql, "select count(*) from pg_stat_activity where application_name = 'db_probe'") == 2, 5);
-  probe_release(&p);
-}
-
 static void behind_a_pooler_statements_have_no_names(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   static const struct db_statement prepared = {"prepared", "select count(*) as number from pg_prepared_statements"};
   f->rig.conf.pool_size = 1;
   f->rig.conf.pooler = true;
@@ -544,41 +387,7 @@ static void behind_a_pooler_statements_have_no_names(void **state)
   for (int i = 0; i < 4; i++) probe_release(&p[i]);
 }
 
-// --- sessions --------------------------------------------------------------------------------------------------------
-
-static void a_session_runs_scripts_and_statements_and_keeps_the_servers_words(void **state)
-{
-  struct fixture *f = *state;
-  char why[DB_WHY_BYTES] = "";
-  struct db_session *s = NULL;
-  assert_int_equal(db_session_open(&f->rig.conf, "db_probe", "db_probe_role", &s, why), RESULT_OK);
-  assert_int_equal(db_session_script(s, "create table denied (n int)"), RESULT_DENIED);
-  db_session_close(s);
-  assert_int_equal(db_session_open(&f->rig.conf, "db_probe", NULL, &s, why), RESULT_OK);
-  assert_int_equal(db_session_script(s, "create table by_script (n int); insert into by_script values (3), (4)"), RESULT_OK);
-  assert_int_equal(db_session_script(s, "insert into by_script values (5); select 1 / 0"), RESULT_INVALID);
-  assert_string_equal(db_session_error(s)->sqlstate, "22012");
-  struct db_args args;
-  db_args_init(&args);
-  db_args_i64(&args, 10);
-  struct db_rows *rows = NULL;
-  assert_int_equal(db_session_query(s, "select n + $1::int as n from by_script order by 1", &args, &rows), RESULT_OK);
-  assert_int_equal(db_rows_count(rows), 2);  // the failed script was one transaction
-  assert_int_equal(db_rows_i64(rows, 1, 0), 14);
-  db_rows_free(rows);
-  assert_int_equal(db_session_query(s, "select fail_with('P0007')", NULL, &rows), RESULT_INVALID);
-  assert_string_equal(db_session_error(s)->detail, "the detail");
-  db_args_release(&args);
-  db_session_close(s);
-
-  struct db_conf nowhere = f->rig.conf;
-  nowhere.conninfo = (char[]){"host=127.0.0.1 port=1 dbname=x"};
-  assert_int_equal(db_session_open(&nowhere, "db_probe", NULL, &s, why), RESULT_UNAVAILABLE);
-  assert_non_null(strstr(why, "port 1"));
-  assert_null(strchr(why, '\n'));
-}
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, db_fixture_set_up, db_fixture_tear_down)
 
 int main(void)
 {
@@ -588,10 +397,6 @@ int main(void)
       CASE(a_statement_that_cannot_be_prepared_is_an_error_each_time),
       CASE(a_failure_at_commit_is_an_error_and_not_rows),
       CASE(a_failed_request_does_not_undo_its_neighbours),
-      CASE(values_keep_their_value),
-      CASE(arrays_keep_their_elements),
-      CASE(large_arrays_go_both_ways_without_a_standstill),
-      CASE(arguments_over_the_cap_are_refused_at_once),
       CASE(a_deadlock_is_tried_again_inside),
       CASE(a_serialization_failure_that_stays_is_an_error_after_five_retries),
       CASE(statements_survive_a_change_of_their_table_and_a_deallocate),
@@ -600,9 +405,7 @@ int main(void)
       CASE(a_full_queue_refuses_and_a_request_that_never_got_a_connection_says_so),
       CASE(closing_the_pool_answers_everything_first),
       CASE(a_callback_may_submit_the_next_request),
-      CASE(connections_take_on_the_role),
       CASE(behind_a_pooler_statements_have_no_names),
-      CASE(a_session_runs_scripts_and_statements_and_keeps_the_servers_words),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

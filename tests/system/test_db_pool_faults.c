@@ -8,56 +8,19 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/db_internal.h"
 #include "common/mem.h"
 #include "tests/support/db_probe.h"
-#include "tests/support/server.h"
 #include "tests/support/support.h"
-
-struct fixture {
-  struct server *server;
-  char *database, *conninfo;
-  struct sql *sql;
-  struct db_probe_rig rig;
-};
 
 static int start(void **state)
 {
-  struct fixture *f = MEM_NEW(struct fixture);
-  f->server = server_start();
-  f->database = server_new_empty_database(f->server, "db_faults");
-  f->conninfo = server_conninfo(f->server, f->database);
-  f->sql = server_open(f->server, f->database);
-  sql_exec(f->sql, "create table mark (n bigint primary key)");
-  *state = f;
+  *state = db_fixture_start("db_faults", "create table mark (n bigint primary key)");
   return 0;
 }
 
 static int stop(void **state)
 {
-  struct fixture *f = *state;
-  sql_close(f->sql);
-  server_free(f->server);
-  mem_free(f->database);
-  mem_free(f->conninfo);
-  mem_free(f);
-  return 0;
-}
-
-static int set_up(void **state)
-{
-  struct fixture *f = *state;
-  rig_init(&f->rig, f->conninfo);
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  struct fixture *f = *state;
-  rig_release(&f->rig);
+  db_fixture_stop(*state);
   return 0;
 }
 
@@ -66,25 +29,25 @@ static const struct db_statement put_slowly = {
     "put_slowly", "insert into mark select $1::bigint from pg_sleep($2::float8) returning n as number"};
 static const struct db_statement plus_one = {"plus_one", "select $1::bigint + 1 as number"};
 
-static void init_mark(struct fixture *f, struct db_probe *p, int64_t n)
+static void init_mark(struct db_fixture *f, struct db_probe *p, int64_t n)
 {
   probe_init(p, &f->rig, &put_mark);
   db_args_i64(&p->req.args, n);
 }
 
-static void init_slow_mark(struct fixture *f, struct db_probe *p, int64_t n, const char *seconds)
+static void init_slow_mark(struct db_fixture *f, struct db_probe *p, int64_t n, const char *seconds)
 {
   probe_init(p, &f->rig, &put_slowly);
   db_args_i64(&p->req.args, n);
   db_args_text(&p->req.args, seconds);
 }
 
-static void kill_backends(struct fixture *f)
+static void kill_backends(struct db_fixture *f)
 {
   sql_exec(f->sql, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'db_probe'");
 }
 
-static bool is_running(struct fixture *f, const char *what)
+static bool is_running(struct db_fixture *f, const char *what)
 {
   return sql_int(f->sql, "select count(*) from pg_stat_activity where application_name = 'db_probe' and state = 'active'"
                          " and query like '%%%s%%'", what) > 0;
@@ -92,7 +55,7 @@ static bool is_running(struct fixture *f, const char *what)
 
 static void a_statement_whose_backend_dies_is_unknown_and_the_next_one_works(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   f->rig.conf.pool_size = 1;
   rig_open_pool(&f->rig, NULL);
   struct db_probe warm, cut, waiting;
@@ -118,7 +81,7 @@ static void a_statement_whose_backend_dies_is_unknown_and_the_next_one_works(voi
 
 static void idle_connections_that_die_are_replaced_without_anybody_noticing(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   f->rig.conf.pool_size = 3;
   rig_open_pool(&f->rig, NULL);
   for (int round = 0; round < 5; round++) {
@@ -141,7 +104,7 @@ static void idle_connections_that_die_are_replaced_without_anybody_noticing(void
 
 static void while_the_server_is_down_requests_fail_early_and_then_the_pool_comes_back(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   f->rig.conf.pool_size = 1;
   rig_open_pool(&f->rig, NULL);
   struct db_probe cut, waiting, refused, again;
@@ -178,7 +141,7 @@ static void while_the_server_is_down_requests_fail_early_and_then_the_pool_comes
 // A commit that waits for a standby and is cancelled there reports success with a warning: the row may be lost in a fail-over.
 static void a_commit_whose_standby_did_not_answer_is_unknown(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   rig_open_pool(&f->rig, NULL);
   sql_exec(f->sql, "alter system set synchronous_standby_names = 'nobody'");
   sql_exec(f->sql, "select pg_reload_conf()");
@@ -203,7 +166,7 @@ static void a_commit_whose_standby_did_not_answer_is_unknown(void **state)
 
 enum { CROWD = 3000, FIRST_OF_CROWD = 100000, AT_ONCE = 40 };
 
-static void submit_crowd_until(struct fixture *f, struct db_probe *crowd, int *submitted, int until)
+static void submit_crowd_until(struct db_fixture *f, struct db_probe *crowd, int *submitted, int until)
 {
   while (*submitted < until && *submitted - f->rig.answers < AT_ONCE) {
     if (probe_submit(&crowd[*submitted]) != RESULT_OK) return;  // the pool is down for the moment
@@ -213,7 +176,7 @@ static void submit_crowd_until(struct fixture *f, struct db_probe *crowd, int *s
 
 static void in_a_crowd_with_dying_backends_every_request_has_one_true_answer(void **state)
 {
-  struct fixture *f = *state;
+  struct db_fixture *f = *state;
   f->rig.conf.pool_size = 4;
   rig_open_pool(&f->rig, NULL);
   struct db_probe *crowd = MEM_ARRAY(struct db_probe, CROWD);
@@ -245,7 +208,7 @@ static void in_a_crowd_with_dying_backends_every_request_has_one_true_answer(voi
   mem_free(crowd);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, db_fixture_set_up, db_fixture_tear_down)
 
 int main(void)
 {
