@@ -13,6 +13,7 @@
 #include "common/text.h"
 
 #define POSTS_PER_TURN 256
+#define BYTES_PER_TURN (64 * 1024)  // then look whether the broker has said "blocked", before a write gets stuck
 #define CONFIRM_TIMEOUT_S 60        // a queue without a majority confirms nothing: its posts must not hold the window for ever
 #define CONFIRM_CHECK_PERIOD_S 1
 #define TAG_TEXT_BYTES 24
@@ -185,7 +186,8 @@ static void pump(struct mq_publisher *p)
 {
   struct mono_time now = clk_mono();
   struct wall_time wall = clk_wall();
-  for (int sent = 0; sent < POSTS_PER_TURN && !p->conn.failed; sent++) {
+  size_t bytes = 0;
+  for (int sent = 0; sent < POSTS_PER_TURN && bytes < BYTES_PER_TURN && !p->conn.failed; sent++) {
     struct mq_post *post = next_post(p);
     if (post == NULL || p->next - p->oldest >= p->window_size) return;
     if (!mq_conn_can_write(&p->conn)) {
@@ -193,6 +195,7 @@ static void pump(struct mq_publisher *p)
       return;
     }
     p->batch_at++;
+    bytes += post->body_len;
     publish(p, post, now, wall);
   }
   p->conn.again = true;
