@@ -3,7 +3,7 @@
 -- Parameters: i_limit: counting stops there. Result: the number. Locks: none. Errors: none.
 create or replace function largesse.claim_due_count(i_limit int) returns bigint
 language sql volatile security definer
-set search_path = largesse, pg_temp set jit = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
   select count(*) from (
     select 1 from largesse.claim c where c.next_attempt_at <= largesse.clock_now() limit i_limit) due

@@ -15,7 +15,7 @@ create or replace function largesse.claim_settle(
   i_trust_ms bigint[] default null)
 returns table (activity_id bigint, claim_id bigint, status text, under_review boolean)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
 declare
   v_now  timestamptz;

@@ -11,7 +11,7 @@ create or replace function largesse.claim_submit(
   i_sweep_after interval)
 returns table (ord int, verdict text, claim_id bigint, status text, at timestamptz, detail text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
 declare
   v_remaining bigint;
@@ -43,8 +43,11 @@ begin
 
   select sum(q), max(q) into v_wanted, v_largest from unnest(i_quantities) q;
   if (v_remaining is null or v_remaining >= v_wanted) and v_largest <= all (v_activity.maxima)
-     and not exists (select from largesse.claim c where c.activity_id = i_activity_id and c.biz_id = any (i_biz_ids))
-     and not exists (select from largesse.usage u where u.activity_id = i_activity_id and u.user_id = any (i_user_ids)) then
+     -- One probe each, not `= any (array)`: that becomes a scan of the whole activity while the tables look small to the planner.
+     and not exists (select from unnest(i_biz_ids) b(biz_id) cross join lateral (
+           select from largesse.claim c where c.activity_id = i_activity_id and c.biz_id = b.biz_id limit 1) k)
+     and not exists (select from unnest(i_user_ids) r(user_id) cross join lateral (
+           select from largesse.usage u where u.activity_id = i_activity_id and u.user_id = r.user_id limit 1) k) then
     begin
       -- All new clicks of users who have nothing yet, the common case of a spike: plain inserts.
       v_ids := array(select nextval('largesse.claim_id_seq') from generate_series(1, cardinality(i_biz_ids)));

@@ -12,7 +12,7 @@ returns table (activity_id bigint, claim_id bigint, attempt int, tries int, doin
                channel text, activity_code text, reward_code text, amount bigint, currency text, params text, created_at timestamptz,
                trust_in_ms bigint, provider_ref text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
 declare
   v_now timestamptz := largesse.clock_now();
