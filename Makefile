@@ -133,7 +133,7 @@ stop:  ## stop the private stack
 env:  ## NAME=value lines of the private stack (make -s env)
 	@$(STACK) env
 
-build-tests: $(BINS) $(UNIT_TESTS) $(SYSTEM_TESTS)
+build-tests: $(BINS) $(BUILD)/bench/load $(UNIT_TESTS) $(SYSTEM_TESTS)
 
 test: deps  ## all tests, on servers of their own
 	@$(SUBMAKE) build-tests

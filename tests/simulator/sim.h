@@ -63,7 +63,7 @@ void sim_ref(const struct sim_entry *e, enum sim_effect_type type, uint32_t ordi
 
 // sim_call.c: one POST of the provider's interface, from its arrival to its answer, with or without a script.
 void sim_call_run(struct sim *sim, struct web_request *req, enum sim_call_kind kind, struct sim_entry *e, const char *refund_id);
-void sim_calls_stop(struct sim *sim);  // forgets the calls that wait; their requests are the web server's
+void sim_calls_stop(struct sim *sim);  // ends the calls that wait, without an answer
 
 // sim_callback.c: news for the fulfiller, now or later. moves_money: a pending entry is settled when the news leaves.
 void sim_callback_send(struct sim *sim, struct sim_entry *e, const struct sim_step_callback *how, bool moves_money);

@@ -211,5 +211,9 @@ void sim_call_run(struct sim *sim, struct web_request *req, enum sim_call_kind k
 
 void sim_calls_stop(struct sim *sim)
 {
-  LIST_EACH(node, following, &sim->calls) call_free(CONTAINER_OF(node, struct sim_call, node));
+  LIST_EACH(node, following, &sim->calls) {
+    struct sim_call *c = CONTAINER_OF(node, struct sim_call, node);
+    web_reply_close(c->req);
+    call_free(c);
+  }
 }
