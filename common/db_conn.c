@@ -27,7 +27,8 @@ void db_conn_init(struct db_conn *c, struct db_pool *pool, uint32_t number)
 
 bool db_conn_has_room(const struct db_conn *c)
 {
-  return c->state == DB_CONN_UP && !c->is_doomed && c->flight_count < DB_DEPTH;
+  size_t depth = c->pool->conf.pooler ? 1 : DB_DEPTH;  // without pipeline mode, one after the other
+  return c->state == DB_CONN_UP && !c->is_doomed && c->flight_count < depth;
 }
 
 // --- connecting ------------------------------------------------------------------------------------------------------
