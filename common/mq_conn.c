@@ -127,7 +127,7 @@ void mq_conn_bell(void *conn, int what)
   mq_bell_clear(c->to_loop);
   struct mq_note note;
   while (mq_ring_pop(&c->notes, &note, 1) == 1) {
-    if (note.kind == MQ_NOTE_UP) c->attempt_logged_at = (struct mono_time){0};
+    if (note.kind == MQ_NOTE_LOST) c->attempt_logged_at = clk_mono();  // the loss itself was a line
     log_note(c, &note);
   }
   pthread_mutex_lock(&c->lock);

@@ -93,9 +93,9 @@ static void on_connection_frame(struct mq_conn *c, const amqp_frame_t *frame)
   } else if (m->id == AMQP_CONNECTION_CLOSE_METHOD) {
     const amqp_connection_close_t *close = m->decoded;
     amqp_connection_close_ok_t ok = {0};
-    mq_conn_send(c, 0, AMQP_CONNECTION_CLOSE_OK_METHOD, &ok);
     mq_conn_fail(c, "closed by the broker: %u %.*s", close->reply_code, (int)close->reply_text.len,
                  (const char *)close->reply_text.bytes);
+    (void)amqp_send_method(c->amqp, 0, AMQP_CONNECTION_CLOSE_OK_METHOD, &ok);  // it may be gone already
   }
 }
 
