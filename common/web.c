@@ -22,7 +22,7 @@
 #define ACCEPTS_PER_TURN 64
 #define LISTEN_BACKLOG 4096
 #define LINGER_TIME span_s(2)
-#define EVICT_AFTER span_s(1)       // when full: a connection that idles for this long gives way to a new one
+#define EVICT_AFTER span_ms(500)    // when full: a connection that idles for this long gives way to a new one
 #define DRAIN_ACCEPTS_FOR span_ms(500)  // clients that reconnect, and those who watch /readyz, still get an answer
 #define DRAIN_IDLE span_ms(250)     // while draining, time for a request that is already under way
 

@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of common/http_client against a raw server that misbehaves on purpose: what arrived there, and which stage is reported.
+// Owner: unit tests; the server is a thread of its own with blocking sockets, stopped by closing its listener.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "common/clk.h"
+#include "common/contract.h"
+#include "common/http_client.h"
+#include "common/loop.h"
+#include "common/mem.h"
+
+#define OK_ANSWER "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nRetry-After: 7\r\nContent-Length: 15\r\n\r\n{\"status\":\"OK\"}"
+#define REQUEST_BYTES_MAX 65536
+#define ANSWERS_MAX 16
+#define CONNECTIONS_MAX 32
+
+// What the server does with the n-th request it has read completely.
+struct step {
+  const char *answer;  // NULL: none
+  int delay_ms;
+  bool close;          // after the answer
+  size_t flood;        // that many more bytes after the answer
+};
+
+struct fake {
+  int listener, port;
+  pthread_t thread;
+  atomic_bool stop;
+  atomic_int hits, connections;
+  struct step steps[ANSWERS_MAX];  // the last one repeats
+  size_t step_count;
+  pthread_mutex_t lock;
+  struct buf seen;                 // the last request
+};
+
+struct fixture {
+  struct runtime rt;
+  struct http_client *client;
+  struct fake fake;
+  bool fake_runs;
+  char url[64];
+};
+
+struct outcome {
+  int calls;
+  enum http_stage stage;
+  int status;
+  struct buf body, fault, retry_after, content_type;
+  struct span duration;
+};
+
+// --- the server -------------------------------------------------------------------------------------------------------
+
+// The length of a complete request at the start of bytes, 0 if there is none yet.
+static size_t request_length(const char *bytes, size_t len)
+{
+  const char *end = memmem(bytes, len, "\r\n\r\n", 4);
+  if (!end) return 0;
+  size_t head = (size_t)(end - bytes) + 4, body = 0;
+  const char *cl = memmem(bytes, head, "Content-Length: ", 16);
+  for (cl = cl ? cl + 16 : ""; *cl >= '0' && *cl <= '9'; cl++) body = body * 10 + (size_t)(*cl - '0');
+  return len >= head + body ? head + body : 0;
+}
+
+static void send_all(int fd, const char *bytes, size_t len)
+{
+  for (size_t at = 0; at < len;) {
+    ssize_t n = send(fd, bytes + at, len - at, MSG_NOSIGNAL);
+    if (n <= 0) return;
+    at += (size_t)n;
+  }
+}
+
+// False when the connection is to be closed.
+static bool play_step(struct fake *s, int fd)
+{
+  static const char flood[4096] = "";
+  size_t n = (size_t)atomic_fetch_add(&s->hits, 1);
+  const struct step *step = &s->steps[n < s->step_count ? n : s->step_count - 1];
+  for (int waited = 0; waited < step->delay_ms && !atomic_load(&s->stop); waited += 10) (void)poll(NULL, 0, 10);
+  if (step->answer) send_all(fd, step->answer, strlen(step->answer));
+  for (size_t sent = 0; sent < step->flood; sent += sizeof flood) send_all(fd, flood, sizeof flood);
+  return !step->close;
+}
+
+struct peer { int fd; char *bytes; size_t len; };
+
+static bool serve(struct fake *s, struct peer *p)
+{
+  ssize_t n = recv(p->fd, p->bytes + p->len, REQUEST_BYTES_MAX - p->len, 0);
+  if (n <= 0) return false;
+  p->len += (size_t)n;
+  size_t length = request_length(p->bytes, p->len);
+  if (length == 0) return p->len < REQUEST_BYTES_MAX;
+  pthread_mutex_lock(&s->lock);
+  buf_clear(&s->seen);
+  buf_append(&s->seen, p->bytes, length);
+  pthread_mutex_unlock(&s->lock);
+  p->len = 0;
+  return play_step(s, p->fd);
+}
+
+static void peer_release(struct peer *p)
+{
+  close(p->fd);
+  mem_free(p->bytes);
+}
+
+static void *fake_run(void *ctx)
+{
+  struct fake *s = ctx;
+  struct peer peers[CONNECTIONS_MAX];
+  size_t count = 0;
+  while (!atomic_load(&s->stop)) {
+    struct pollfd fds[CONNECTIONS_MAX + 1] = {{s->listener, POLLIN, 0}};
+    for (size_t i = 0; i < count; i++) fds[i + 1] = (struct pollfd){peers[i].fd, POLLIN, 0};
+    (void)poll(fds, count + 1, 20);
+    for (size_t i = count; i-- > 0;) {
+      if (fds[i + 1].revents == 0 || serve(s, &peers[i])) continue;
+      peer_release(&peers[i]);
+      peers[i] = peers[--count];
+    }
+    if (!(fds[0].revents & POLLIN) || count == CONNECTIONS_MAX) continue;
+    int fd = accept(s->listener, NULL, NULL);
+    if (fd < 0) continue;
+    atomic_fetch_add(&s->connections, 1);
+    peers[count++] = (struct peer){fd, mem_zalloc(REQUEST_BYTES_MAX + 1, 1), 0};
+  }
+  while (count > 0) peer_release(&peers[--count]);
+  return NULL;
+}
+
+static void listen_on_any_port(int *out_fd, int *out_port, int backlog)
+{
+  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  socklen_t len = sizeof a;
+  *out_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ENSURE(bind(*out_fd, (const struct sockaddr *)&a, sizeof a) == 0 && listen(*out_fd, backlog) == 0);
+  ENSURE(getsockname(*out_fd, (struct sockaddr *)&a, &len) == 0);
+  *out_port = ntohs(a.sin_port);
+}
+
+static void fake_start(struct fixture *f, const struct step *steps, size_t count)
+{
+  struct fake *s = &f->fake;
+  listen_on_any_port(&s->listener, &s->port, 64);
+  memcpy(s->steps, steps, count * sizeof *steps);
+  s->step_count = count;
+  pthread_mutex_init(&s->lock, NULL);
+  buf_init(&s->seen, REQUEST_BYTES_MAX);
+  (void)snprintf(f->url, sizeof f->url, "http://127.0.0.1:%d/credits", s->port);
+  ENSURE(pthread_create(&s->thread, NULL, fake_run, s) == 0);
+  f->fake_runs = true;
+}
+
+static void fake_stop(struct fixture *f)
+{
+  if (!f->fake_runs) return;
+  atomic_store(&f->fake.stop, true);
+  pthread_join(f->fake.thread, NULL);
+  close(f->fake.listener);
+  buf_release(&f->fake.seen);
+  pthread_mutex_destroy(&f->fake.lock);
+  f->fake_runs = false;
+}
+
+// --- the client -------------------------------------------------------------------------------------------------------
+
+static int setup_with(void **state, size_t calls_max, long connections_per_host)
+{
+  struct fixture *f = MEM_NEW(struct fixture);
+  f->rt.loop = loop_new();
+  f->client = http_client_new(&f->rt, calls_max, connections_per_host);
+  *state = f;
+  return 0;
+}
+
+static int setup(void **state) { return setup_with(state, 16, 16); }
+static int setup_one_call(void **state) { return setup_with(state, 1, 16); }
+static int setup_one_connection(void **state) { return setup_with(state, 16, 1); }
+
+static int teardown(void **state)
+{
+  struct fixture *f = *state;
+  http_client_free(f->client);
+  fake_stop(f);
+  loop_free(f->rt.loop);
+  mem_free(f);
+  return 0;
+}
+
+static void keep(struct buf *b, const char *text)
+{
+  buf_init(b, 1 << 20);
+  buf_puts(b, text);
+}
+
+static void on_answer(void *ctx, const struct http_answer *a)
+{
+  struct outcome *o = ctx;
+  o->calls++;
+  o->stage = a->stage;
+  o->status = a->status;
+  o->duration = a->duration;
+  assert_int_equal(strlen(a->body), a->body_len);
+  keep(&o->body, a->body);
+  keep(&o->fault, a->fault);
+  keep(&o->retry_after, a->retry_after);
+  keep(&o->content_type, a->content_type);
+}
+
+static void outcome_release(struct outcome *o)
+{
+  buf_release(&o->body);
+  buf_release(&o->fault);
+  buf_release(&o->retry_after);
+  buf_release(&o->content_type);
+  *o = (struct outcome){0};
+}
+
+static struct http_request post_to(const char *url)
+{
+  static const struct http_header headers[] = {{"Content-Type", "application/json"}, {"Idempotency-Key", "12-345"}, {"X-Empty", ""}};
+  return (struct http_request){.method = "POST", .url = url, .headers = headers, .header_count = ARRAY_LEN(headers), .body = "{\"requestId\":\"12-345\"}",
+                               .body_len = 22, .connect_timeout = span_ms(300), .total_timeout = span_ms(2000), .answer_max = 10000};
+}
+
+static void wait_for(struct fixture *f, const struct outcome *o)
+{
+  struct mono_time end = mono_after(clk_mono(), span_s(5));
+  while (o->calls == 0 && mono_before(clk_mono(), end)) loop_turn(f->rt.loop, span_ms(10));
+  assert_int_equal(o->calls, 1);
+}
+
+static void send_and_wait(struct fixture *f, const struct http_request *r, struct outcome *o)
+{
+  *o = (struct outcome){0};
+  assert_int_equal(http_client_send(f->client, r, on_answer, o, NULL), RESULT_OK);
+  assert_int_equal(o->calls, 0);  // never from inside
+  wait_for(f, o);
+  assert_int_equal(http_client_open(f->client), 0);
+}
+
+static void expect_fault(struct fixture *f, const struct http_request *r, enum http_stage stage)
+{
+  struct outcome o;
+  send_and_wait(f, r, &o);
+  if (o.stage != stage) print_error("stage %d, expected %d: %s\n", (int)o.stage, (int)stage, buf_text(&o.fault));
+  assert_int_equal(o.stage, stage);
+  assert_int_equal(o.status, 0);
+  assert_string_equal(buf_text(&o.body), "");
+  assert_true(o.fault.len > 0);
+  assert_null(strpbrk(buf_text(&o.fault), "\r\n"));
+  outcome_release(&o);
+}
+
+static void expect_answer(struct fixture *f, const struct http_request *r, int status)
+{
+  struct outcome o;
+  send_and_wait(f, r, &o);
+  if (o.stage != HTTP_ANSWERED) print_error("not answered: %s\n", buf_text(&o.fault));
+  assert_int_equal(o.stage, HTTP_ANSWERED);
+  assert_int_equal(o.status, status);
+  assert_string_equal(buf_text(&o.fault), "");
+  outcome_release(&o);
+}
+
+// --- answers ----------------------------------------------------------------------------------------------------------
+
+static void a_complete_answer_is_handed_over(void **state)
+{
+  struct fixture *f = *state;
+  fake_start(f, &(struct step){.answer = OK_ANSWER}, 1);
+  struct outcome o;
+  struct http_request r = post_to(f->url);
+  send_and_wait(f, &r, &o);
+  assert_int_equal(o.stage, HTTP_ANSWERED);
+  assert_int_equal(o.status, 200);
+  assert_string_equal(buf_text(&o.body), "{\"status\":\"OK\"}");
+  assert_string_equal(buf_text(&o.retry_after), "7");
+  assert_string_equal(buf_text(&o.content_type), "application/json");
+  assert_string_equal(buf_text(&o.fault), "");
+  assert_true(o.duration.us > 0 && o.duration.us < 2000000);
+  outcome_release(&o);
+  const char *seen = buf_text(&f->fake.seen);
+  assert_memory_equal(seen, "POST /credits HTTP/1.1\r\n", 24);
+  assert_non_null(strstr(seen, "\r\nContent-Type: application/json\r\n"));
+  assert_non_null(strstr(seen, "\r\nIdempotency-Key: 12-345\r\n"));
+  assert_non_null(strstr(seen, "\r\nX-Empty:\r\n"));
+  assert_non_null(strstr(seen, "\r\n\r\n{\"requestId\":\"12-345\"}"));
+  assert_null(strstr(seen, "Expect:"));
+}
+
+static void methods_are_sent_as_given(void **state)
+{
+  struct fixture *f = *state;
+  static const struct { const char *method, *body, *line, *has_not; } cases[] = {
+      {"GET", NULL, "GET /credits HTTP/1.1\r\n", "Content-Length"}, {"DELETE", NULL, "DELETE /credits HTTP/1.1\r\n", "Content-Length"},
+      {"PUT", "{}", "PUT /credits HTTP/1.1\r\n", "x-www-form"},     {"POST", NULL, "POST /credits HTTP/1.1\r\n", "x-www-form"},
+      {"DELETE", "{}", "DELETE /credits HTTP/1.1\r\n", "x-www-form"},
+  };
+  fake_start(f, &(struct step){.answer = OK_ANSWER}, 1);
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    struct http_request r = post_to(f->url);
+    r.method = cases[i].method;
+    r.body = cases[i].body;
+    r.body_len = cases[i].body ? strlen(cases[i].body) : 0;
+    r.header_count = 0;
+    expect_answer(f, &r, 200);
+    assert_memory_equal(buf_text(&f->fake.seen), cases[i].line, strlen(cases[i].line));
+    assert_null(strstr(buf_text(&f->fake.seen), cases[i].has_not));
+    if (cases[i].body) assert_non_null(strstr(buf_text(&f->fake.seen), "\r\n\r\n{}"));
+  }
+  assert_int_equal(atomic_load(&f->fake.connections), 1);  // kept all along
+}
+
+static void redirects_are_not_followed(void **state)
+{
+  struct fixture *f = *state;
+  fake_start(f, &(struct step){.answer = "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"}, 1);
+  struct http_request r = post_to(f->url);
+  expect_answer(f, &r, 302);
+  assert_int_equal(atomic_load(&f->fake.hits), 1);
+}
+
+static void refusals_of_the_other_side_are_answers(void **state)
+{
+  struct fixture *f = *state;
+  fake_start(f, &(struct step){.answer = "HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\n{}"}, 1);
+  struct http_request r = post_to(f->url);
+  expect_answer(f, &r, 503);
+}
+
+// --- stages -----------------------------------------------------------------------------------------------------------
+
+static void b67_a_kept_connection_that_dies_may_be_hit_twice_with_one_id(void **state)
+{
+  struct fixture *f = *state;
+  const struct step steps[] = {{.answer = OK_ANSWER}, {.close = true}, {.answer = OK_ANSWER}};
+  fake_start(f, steps, ARRAY_LEN(steps));
+  struct http_request r = post_to(f->url);
+  expect_answer(f, &r, 200);
+  expect_answer(f, &r, 200);
+  int hits = atomic_load(&f->fake.hits);
+  assert_true(hits == 3);  // libcurl's own repetition, with the same bytes
+  assert_non_null(strstr(buf_text(&f->fake.seen), "Idempotency-Key: 12-345"));
+}
+
+static void b67_a_fresh_connection_is_never_repeated(void **state)
+{
+  struct fixture *f = *state;
+  const struct step steps[] = {{.answer = OK_ANSWER}, {.close = true}, {.answer = OK_ANSWER}};
+  fake_start(f, steps, ARRAY_LEN(steps));
+  struct http_request r = post_to(f->url);
+  r.fresh_connection = true;
+  expect_answer(f, &r, 200);
+  expect_fault(f, &r, HTTP_SENT_NO_ANSWER);
+  assert_int_equal(atomic_load(&f->fake.hits), 2);
+  assert_int_equal(atomic_load(&f->fake.connections), 2);
+}
+
+static void b72_no_answer_in_time_is_unknown(void **state)
+{
+  struct fixture *f = *state;
+  fake_start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 600}, 1);
+  struct http_request r = post_to(f->url);
+  struct outcome o;
+  r.total_timeout = span_ms(200);
+  send_and_wait(f, &r, &o);
+  assert_int_equal(o.stage, HTTP_SENT_NO_ANSWER);
+  assert_true(o.duration.us >= 190000 && o.duration.us < 500000);
+  outcome_release(&o);
+  assert_int_equal(atomic_load(&f->fake.hits), 1);
+}
+
+static void broken_answers_are_unknown(void **state)
+{
+  struct fixture *f = *state;
+  const struct step steps[] = {
+      {.close = true},
+      {.answer = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"status\"", .close = true},
+      {.answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", .close = true},
+      {.answer = "HTTP/1.1 200 O", .close = true},
+      {.answer = "nonsense\r\n\r\n", .close = true},
+      {.answer = "HTTP/1.1 100 Continue\r\n\r\n", .close = true},
+      {.answer = "HTTP/1.1 200 OK\r\nContent-Length: 1048576\r\n\r\n", .flood = 1048576},
+      {.answer = "HTTP/1.1 200 OK\r\n\r\n", .flood = 1048576, .close = true},
+  };
+  fake_start(f, steps, ARRAY_LEN(steps));
+  for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+    struct http_request r = post_to(f->url);
+    r.fresh_connection = true;
+    expect_fault(f, &r, HTTP_SENT_NO_ANSWER);
+  }
+  assert_int_equal(atomic_load(&f->fake.hits), ARRAY_LEN(steps));
+}
+
+static void the_cap_of_the_answer_is_exact(void **state)
+{
+  struct fixture *f = *state;
+  fake_start(f, &(struct step){.answer = OK_ANSWER}, 1);
+  struct http_request r = post_to(f->url);
+  struct outcome o;
+  r.answer_max = 15;
+  expect_answer(f, &r, 200);
+  r.answer_max = 14;
+  send_and_wait(f, &r, &o);
+  assert_int_equal(o.stage, HTTP_SENT_NO_ANSWER);
+  assert_string_equal(buf_text(&o.fault), "the answer is too large");
+  outcome_release(&o);
+  r.answer_max = 15;  // the buffer is used again
+  expect_answer(f, &r, 200);
+}
+
+static void refused_connections_are_safe_to_repeat(void **state)
+{
+  struct fixture *f = *state;
+  fake_start(f, &(struct step){.answer = OK_ANSWER, .close = true}, 1);
+  struct http_request r = post_to(f->url);
+  expect_answer(f, &r, 200);  // the handle that is used again has sent bytes before
+  fake_stop(f);
+  expect_fault(f, &r, HTTP_NEVER_SENT);
+}
+
+static void unknown_names_are_safe_to_repeat(void **state)
+{
+  struct fixture *f = *state;
+  struct http_request r = post_to("http://no-such-host.invalid/credits");
+  struct mono_time begun = clk_mono();
+  expect_fault(f, &r, HTTP_NEVER_SENT);
+  assert_true(mono_since(clk_mono(), begun).us < 1300000);  // B69: the connect time-out ends a slow look-up
+}
+
+static void a_connect_time_out_is_safe_to_repeat(void **state)
+{
+  struct fixture *f = *state;
+  int listener, port, fill[8];
+  char url[64];
+  listen_on_any_port(&listener, &port, 0);
+  struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  for (size_t i = 0; i < ARRAY_LEN(fill); i++) {  // fills the queue of a server that never accepts
+    fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    (void)connect(fill[i], (const struct sockaddr *)&a, sizeof a);
+  }
+  (void)snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
+  struct http_request r = post_to(url);
+  struct outcome o;
+  send_and_wait(f, &r, &o);
+  assert_int_equal(o.stage, HTTP_NEVER_SENT);
+  assert_true(o.duration.us >= 290000 && o.duration.us < 1300000);
+  outcome_release(&o);
+  for (size_t i = 0; i < ARRAY_LEN(fill); i++) close(fill[i]);
+  close(listener);
+}
+
+static void a_tls_failure_is_safe_to_repeat(void **state)
+{
+  struct fixture *f = *state;
+  char url[64];
+  fake_start(f, &(struct step){.answer = "not TLS at all", .close = true}, 1);
+  (void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", f->fake.port);
+  struct http_request r = post_to(url);
+  r.total_timeout = span_ms(300);
+  expect_fault(f, &r, HTTP_NEVER_SENT);
+  assert_int_equal(atomic_load(&f->fake.hits), 0);
+}
+
+static void a_call_that_waits_for_a_connection_is_safe_to_repeat(void **state)
+{
+  struct fixture *f = *state;
+  struct outcome first = {0}, second = {0};
+  fake_start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 700}, 1);
+  struct http_request r = post_to(f->url);
+  r.total_timeout = span_ms(300);
+  assert_int_equal(http_client_send(f->client, &r, on_answer, &first, NULL), RESULT_OK);
+  r.total_timeout = span_ms(100);
+  assert_int_equal(http_client_send(f->client, &r, on_answer, &second, NULL), RESULT_OK);
+  wait_for(f, &second);
+  assert_int_equal(second.stage, HTTP_NEVER_SENT);
+  wait_for(f, &first);
+  assert_int_equal(first.stage, HTTP_SENT_NO_ANSWER);
+  outcome_release(&first);
+  outcome_release(&second);
+}
+
+// --- limits and life --------------------------------------------------------------------------------------------------
+
+static void a_full_client_takes_nothing(void **state)
+{
+  struct fixture *f = *state;
+  struct outcome first = {0}, second = {0};
+  fake_start(f, &(struct step){.answer = OK_ANSWER}, 1);
+  struct http_request r = post_to(f->url);
+  struct http_call *call = NULL;
+  assert_int_equal(http_client_send(f->client, &r, on_answer, &first, &call), RESULT_OK);
+  assert_non_null(call);
+  assert_int_equal(http_client_send(f->client, &r, on_answer, &second, NULL), RESULT_FULL);
+  assert_int_equal(http_client_open(f->client), 1);
+  wait_for(f, &first);
+  assert_int_equal(second.calls, 0);
+  outcome_release(&first);
+  expect_answer(f, &r, 200);
+}
+
+static void malformed_requests_are_refused(void **state)
+{
+  struct fixture *f = *state;
+  struct outcome o = {0};
+  static const char *const urls[] = {"ftp://127.0.0.1/", "file:///etc/passwd", "127.0.0.1", "", "javascript:x", "httpx://a/"};
+  static const struct http_header bad[] = {{"X", "a\r\nY: b"}, {"X\r\nY", "b"}, {"", "b"}, {"X Y", "b"}, {"X:", "b"}};
+  for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
+    struct http_request r = post_to(urls[i]);
+    assert_int_equal(http_client_send(f->client, &r, on_answer, &o, NULL), RESULT_INVALID);
+  }
+  for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+    struct http_request r = post_to("http://127.0.0.1/");
+    r.headers = &bad[i];
+    r.header_count = 1;
+    assert_int_equal(http_client_send(f->client, &r, on_answer, &o, NULL), RESULT_INVALID);
+  }
+  struct http_request r = post_to("http://127.0.0.1/");
+  r.method = "PO ST";
+  assert_int_equal(http_client_send(f->client, &r, on_answer, &o, NULL), RESULT_INVALID);
+  assert_int_equal(http_client_open(f->client), 0);
+}
+
+static void open_calls_are_told_when_the_client_ends(void **state)
+{
+  struct fixture *f = *state;
+  struct outcome sent = {0}, unsent = {0};
+  fake_start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 2000}, 1);
+  struct http_request r = post_to(f->url);
+  assert_int_equal(http_client_send(f->client, &r, on_answer, &sent, NULL), RESULT_OK);
+  struct mono_time end = mono_after(clk_mono(), span_s(2));
+  while (atomic_load(&f->fake.hits) == 0 && mono_before(clk_mono(), end)) loop_turn(f->rt.loop, span_ms(5));
+  assert_int_equal(http_client_send(f->client, &r, on_answer, &unsent, NULL), RESULT_OK);
+  http_client_free(f->client);
+  f->client = NULL;
+  assert_int_equal(sent.calls, 1);
+  assert_int_equal(sent.stage, HTTP_SENT_NO_ANSWER);
+  assert_int_equal(unsent.calls, 1);
+  assert_int_equal(unsent.stage, HTTP_NEVER_SENT);
+  outcome_release(&sent);
+  outcome_release(&unsent);
+}
+
+struct chain { struct fixture *f; struct http_request r; int left, answered; };
+
+static void on_chain(void *ctx, const struct http_answer *a)
+{
+  struct chain *c = ctx;
+  c->answered += a->stage == HTTP_ANSWERED;
+  if (--c->left > 0) assert_int_equal(http_client_send(c->f->client, &c->r, on_chain, c, NULL), RESULT_OK);
+}
+
+static void a_callback_may_send_the_next_call(void **state)
+{
+  struct fixture *f = *state;
+  fake_start(f, &(struct step){.answer = OK_ANSWER}, 1);
+  struct chain c = {f, post_to(f->url), 200, 0};
+  assert_int_equal(http_client_send(f->client, &c.r, on_chain, &c, NULL), RESULT_OK);
+  struct mono_time end = mono_after(clk_mono(), span_s(5));
+  while (c.left > 0 && mono_before(clk_mono(), end)) loop_turn(f->rt.loop, span_ms(10));
+  assert_int_equal(c.answered, 200);
+  assert_int_equal(atomic_load(&f->fake.hits), 200);
+}
+
+#define T(name, set) cmocka_unit_test_setup_teardown(name, set, teardown)
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      T(a_complete_answer_is_handed_over, setup),
+      T(methods_are_sent_as_given, setup),
+      T(redirects_are_not_followed, setup),
+      T(refusals_of_the_other_side_are_answers, setup),
+      T(b67_a_kept_connection_that_dies_may_be_hit_twice_with_one_id, setup),
+      T(b67_a_fresh_connection_is_never_repeated, setup),
+      T(b72_no_answer_in_time_is_unknown, setup),
+      T(broken_answers_are_unknown, setup),
+      T(the_cap_of_the_answer_is_exact, setup),
+      T(refused_connections_are_safe_to_repeat, setup),
+      T(unknown_names_are_safe_to_repeat, setup),
+      T(a_connect_time_out_is_safe_to_repeat, setup),
+      T(a_tls_failure_is_safe_to_repeat, setup),
+      T(a_call_that_waits_for_a_connection_is_safe_to_repeat, setup_one_connection),
+      T(a_full_client_takes_nothing, setup_one_call),
+      T(malformed_requests_are_refused, setup),
+      T(open_calls_are_told_when_the_client_ends, setup),
+      T(a_callback_may_send_the_next_call, setup_one_call),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
