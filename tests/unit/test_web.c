@@ -724,6 +724,7 @@ static void drain_answers_everybody_and_ends(void **state)
   assert_has(ask(f, "GET /readyz HTTP/1.1\r\n" HOST "\r\n"), "HTTP/1.1 503 ");
   assert_has(buf_text(&f->got), "draining");
   assert_int_equal(read_to_end(f, idle, 2000), CLOSED);
+  turns(f, 400);
   assert_int_equal(try_connect(f), -1);  // by now nobody listens
   assert_int_equal(web_server_open_requests(f->server), 1);
   buf_clear(&f->got);
