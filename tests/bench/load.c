@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// load: a closed-loop (or paced) HTTP load generator for the claim API and the provider simulator. Options and report; the run is in load/.
-// One thread. See README.md beside this file.
+// load: a closed-loop (or paced) HTTP load generator for the claim API and the provider simulator. Options and report;
+// the run is in load/. One thread. See README.md beside this file.
 #include <errno.h>
 #include <getopt.h>
 #include <netdb.h>
@@ -37,11 +37,14 @@ static void print_usage(FILE *to)
       "  --connections N       virtual clients, one click under way each (256)\n"
       "  --users random[:N] | sequential:START[:N]   user ids (random); N: how many different ones\n"
       "  --quantity N | A-B    per click; left out without this option\n"
-      "  --rate R              clicks per second, open loop: latency counts from the planned instant (0: as fast as possible)\n"
-      "  --repeat-unanswered   repeat a click whose answer was lost or 429 or 5xx, with the same bizId, until it is answered\n"
+      "  --rate R              clicks per second, open loop: latency counts from the planned instant (0: as fast as "
+      "possible)\n"
+      "  --repeat-unanswered   repeat a click whose answer was lost or 429 or 5xx, with the same bizId, until it is "
+      "answered\n"
       "  --biz-prefix P        bizId is P and the click's number (l<time>-)\n"
       "  --first N             number of the first click (0); --seed S (1)\n"
-      "  --timeout S           for one answer (30); --grace S for what is under way at the end (10, with --repeat-unanswered 60)\n"
+      "  --timeout S           for one answer (30); --grace S for what is under way at the end (10, with "
+      "--repeat-unanswered 60)\n"
       "  --record FILE         CSV bizId,userId,status,claimId,code,activityCode; status 0: no answer\n"
       "  --header 'Name: text' added to each request\n"
       "  --credits             POST /credits of the simulator; the activity is the rewardCode\n"
@@ -98,7 +101,8 @@ static bool read_users(const char *text, struct click_plan *plan)
   if (count == 0) return false;
   plan->users_sequential = strcmp(part[0], "sequential") == 0;
   if (!plan->users_sequential) {
-    return strcmp(part[0], "random") == 0 && (count == 1 || (count == 2 && read_number(part[1], 1, INT64_MAX, &plan->user_count)));
+    return strcmp(part[0], "random") == 0 &&
+           (count == 1 || (count == 2 && read_number(part[1], 1, INT64_MAX, &plan->user_count)));
   }
   if (count < 2 || !read_number(part[1], 1, INT64_MAX, &plan->user_first)) return false;
   plan->user_count = (uint64_t)INT64_MAX - plan->user_first + 1;
@@ -152,36 +156,74 @@ static bool take_option(struct options *o, int c, const char *value)
   uint64_t n = 0;
   bool ok = true;
   switch (c) {
-    case 'u': return add_url(o, value);
-    case 'a': return add_activity(&run->plan, value);
-    case 'c': ok = read_number(value, 1, RUN_CLIENTS_MAX, &n); run->clients = (size_t)n; return ok;
-    case 's': return read_seconds(value, &run->duration);
-    case 'n': return read_number(value, 1, UINT64_MAX, &run->requests_max);
-    case 'U': return read_users(value, &run->plan);
-    case 'q': return read_quantity(value, &run->plan);
-    case 'r': return read_rate(value, &run->rate);
-    case 'R': run->repeat_unanswered = true; return true;
-    case 'p': return set_prefix(o, value);
-    case 'f': return read_number(value, 0, INT64_MAX, &run->first_number);
-    case 'S': return read_number(value, 0, UINT64_MAX, &run->plan.seed);
-    case 't': return read_seconds(value, &run->answer_timeout);
-    case 'g': return read_seconds(value, &run->grace);
-    case 'o': o->record = value; return true;
-    case 'H': return add_header(&o->headers, value);
-    case 'C': run->plan.credits = true; return true;
-    case 'j': o->json = true; return true;
-    default: return false;
+    case 'u':
+      return add_url(o, value);
+    case 'a':
+      return add_activity(&run->plan, value);
+    case 'c':
+      ok = read_number(value, 1, RUN_CLIENTS_MAX, &n);
+      run->clients = (size_t)n;
+      return ok;
+    case 's':
+      return read_seconds(value, &run->duration);
+    case 'n':
+      return read_number(value, 1, UINT64_MAX, &run->requests_max);
+    case 'U':
+      return read_users(value, &run->plan);
+    case 'q':
+      return read_quantity(value, &run->plan);
+    case 'r':
+      return read_rate(value, &run->rate);
+    case 'R':
+      run->repeat_unanswered = true;
+      return true;
+    case 'p':
+      return set_prefix(o, value);
+    case 'f':
+      return read_number(value, 0, INT64_MAX, &run->first_number);
+    case 'S':
+      return read_number(value, 0, UINT64_MAX, &run->plan.seed);
+    case 't':
+      return read_seconds(value, &run->answer_timeout);
+    case 'g':
+      return read_seconds(value, &run->grace);
+    case 'o':
+      o->record = value;
+      return true;
+    case 'H':
+      return add_header(&o->headers, value);
+    case 'C':
+      run->plan.credits = true;
+      return true;
+    case 'j':
+      o->json = true;
+      return true;
+    default:
+      return false;
   }
 }
 
 static bool parse_options(struct options *o, int argc, char **argv)
 {
-  static const struct option names[] = {
-      {"url", 1, NULL, 'u'},     {"activity", 1, NULL, 'a'}, {"connections", 1, NULL, 'c'}, {"seconds", 1, NULL, 's'},
-      {"requests", 1, NULL, 'n'}, {"users", 1, NULL, 'U'},    {"quantity", 1, NULL, 'q'},    {"rate", 1, NULL, 'r'},
-      {"repeat-unanswered", 0, NULL, 'R'}, {"biz-prefix", 1, NULL, 'p'}, {"first", 1, NULL, 'f'}, {"seed", 1, NULL, 'S'},
-      {"timeout", 1, NULL, 't'}, {"grace", 1, NULL, 'g'},    {"record", 1, NULL, 'o'},      {"header", 1, NULL, 'H'},
-      {"credits", 0, NULL, 'C'}, {"json", 0, NULL, 'j'},     {NULL, 0, NULL, 0}};
+  static const struct option names[] = {{"url", 1, NULL, 'u'},
+                                        {"activity", 1, NULL, 'a'},
+                                        {"connections", 1, NULL, 'c'},
+                                        {"seconds", 1, NULL, 's'},
+                                        {"requests", 1, NULL, 'n'},
+                                        {"users", 1, NULL, 'U'},
+                                        {"quantity", 1, NULL, 'q'},
+                                        {"rate", 1, NULL, 'r'},
+                                        {"repeat-unanswered", 0, NULL, 'R'},
+                                        {"biz-prefix", 1, NULL, 'p'},
+                                        {"first", 1, NULL, 'f'},
+                                        {"seed", 1, NULL, 'S'},
+                                        {"timeout", 1, NULL, 't'},
+                                        {"grace", 1, NULL, 'g'},
+                                        {"record", 1, NULL, 'o'},
+                                        {"header", 1, NULL, 'H'},
+                                        {"credits", 0, NULL, 'C'},
+                                        {"json", 0, NULL, 'j'},
+                                        {NULL, 0, NULL, 0}};
   int index = 0;
   for (int c = getopt_long(argc, argv, "", names, &index); c != -1; c = getopt_long(argc, argv, "", names, &index)) {
     if (take_option(o, c, optarg)) continue;
@@ -235,7 +277,8 @@ static void report(const struct options *o, const struct tally *tally)
   if (o->json) {
     tally_write_json(tally, &out);
   } else {
-    buf_printf(&out, "load: %zu connections to %s%s, ", o->run.clients, o->urls[0], o->url_count > 1 ? " and others" : "");
+    buf_printf(&out, "load: %zu connections to %s%s, ", o->run.clients, o->urls[0],
+               o->url_count > 1 ? " and others" : "");
     tally_write_text(tally, &out);
   }
   (void)fputs(buf_text(&out), stdout);
@@ -265,7 +308,9 @@ static int run_options(struct options *o)
 
 int main(int argc, char **argv)
 {
-  struct options o = {.run = {.clients = 256, .answer_timeout = span_s(30), .grace = span_us(-1),
+  struct options o = {.run = {.clients = 256,
+                              .answer_timeout = span_s(30),
+                              .grace = span_us(-1),
                               .plan = {.user_first = 1, .user_count = UINT64_C(1) << 40, .seed = 1}}};
   buf_init(&o.headers, EXTRA_HEADERS_BYTES);
   (void)snprintf(o.prefix, sizeof o.prefix, "l%llx-", (unsigned long long)(clk_wall().us / 1000));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The provider simulator: a wallet and payment service for tests, demonstrations and benchmarks. See README.md beside this file.
-// Owner of everything: main's struct sim. One thread.
+// The provider simulator: a wallet and payment service for tests, demonstrations and benchmarks. See README.md beside
+// this file. Owner of everything: main's struct sim. One thread.
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -41,7 +41,8 @@ static const struct metric_def metric_defs[] = {
 static void print_usage(FILE *to)
 {
   (void)fputs(
-      "usage: simulator [--listen ADDRESS:PORT] [--callback-url URL] [--secret-file FILE | --secret TEXT] [--entries-max N] [--verbose]\n"
+      "usage: simulator [--listen ADDRESS:PORT] [--callback-url URL] [--secret-file FILE | --secret TEXT] "
+      "[--entries-max N] [--verbose]\n"
       "  --listen        default 127.0.0.1:7409; port 0 takes any free one\n"
       "  --callback-url  where callbacks go until /sim/config changes it; none without\n"
       "  --secret        signs callbacks (Standard Webhooks): whsec_ and base64, or raw text\n"
@@ -53,23 +54,43 @@ static void print_usage(FILE *to)
 // 0: go on; else the exit code plus one.
 static int parse_options(int argc, char **argv, struct options *o)
 {
-  static const struct option names[] = {{"listen", required_argument, NULL, 'l'},      {"callback-url", required_argument, NULL, 'c'},
-                                        {"secret", required_argument, NULL, 's'},      {"secret-file", required_argument, NULL, 'f'},
-                                        {"entries-max", required_argument, NULL, 'n'}, {"verbose", no_argument, NULL, 'v'},
-                                        {"help", no_argument, NULL, 'h'},              {NULL, 0, NULL, 0}};
+  static const struct option names[] = {{"listen", required_argument, NULL, 'l'},
+                                        {"callback-url", required_argument, NULL, 'c'},
+                                        {"secret", required_argument, NULL, 's'},
+                                        {"secret-file", required_argument, NULL, 'f'},
+                                        {"entries-max", required_argument, NULL, 'n'},
+                                        {"verbose", no_argument, NULL, 'v'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
   for (int c = getopt_long(argc, argv, "hv", names, NULL); c != -1; c = getopt_long(argc, argv, "hv", names, NULL)) {
     switch (c) {
-      case 'l': o->listen = optarg; break;
-      case 'c': o->callback_url = optarg; break;
-      case 's': o->secret = optarg; break;
-      case 'f': o->secret_file = optarg; break;
-      case 'v': o->verbose = true; break;
-      case 'h': print_usage(stdout); return 1;
+      case 'l':
+        o->listen = optarg;
+        break;
+      case 'c':
+        o->callback_url = optarg;
+        break;
+      case 's':
+        o->secret = optarg;
+        break;
+      case 'f':
+        o->secret_file = optarg;
+        break;
+      case 'v':
+        o->verbose = true;
+        break;
+      case 'h':
+        print_usage(stdout);
+        return 1;
       case 'n':
-        if (text_to_i64(optarg, strlen(optarg), &o->entries_max) == RESULT_OK && o->entries_max >= 1 && o->entries_max <= ENTRIES_MAX_LIMIT) break;
+        if (text_to_i64(optarg, strlen(optarg), &o->entries_max) == RESULT_OK && o->entries_max >= 1 &&
+            o->entries_max <= ENTRIES_MAX_LIMIT)
+          break;
         (void)fprintf(stderr, "simulator: --entries-max: a number from 1 to %d\n", ENTRIES_MAX_LIMIT);
         return EXIT_USAGE + 1;
-      default: print_usage(stderr); return EXIT_USAGE + 1;
+      default:
+        print_usage(stderr);
+        return EXIT_USAGE + 1;
     }
   }
   if (optind == argc && (o->callback_url == NULL || strlen(o->callback_url) < SIM_URL_BYTES)) return 0;
@@ -82,8 +103,10 @@ static enum result load_secret(struct sim *sim, const struct options *o)
   struct buf secret;
   buf_init(&secret, CONF_SECRET_BYTES_MAX);
   enum result result = RESULT_OK;
-  if (o->secret_file != NULL) result = conf_read_secret(o->secret_file, &secret);
-  else if (o->secret != NULL) buf_puts(&secret, o->secret);
+  if (o->secret_file != NULL)
+    result = conf_read_secret(o->secret_file, &secret);
+  else if (o->secret != NULL)
+    buf_puts(&secret, o->secret);
   if (result == RESULT_OK && secret.len > 0) {
     sim->secret_len = secret.len;
     sim->secret = buf_take(&secret);
@@ -148,8 +171,12 @@ static void print_ready(struct sim *sim, const char *listen)
 
 static enum result sim_start(struct sim *sim, const struct options *o)
 {
-  sim->web_conf = (struct web_conf){.listen = mem_strdup(o->listen), .connections_max = CONNECTIONS_MAX, .body_max = 65536,
-                                    .request_timeout = span_s(30), .idle_timeout = span_s(600), .auth = 0};
+  sim->web_conf = (struct web_conf){.listen = mem_strdup(o->listen),
+                                    .connections_max = CONNECTIONS_MAX,
+                                    .body_max = 65536,
+                                    .request_timeout = span_s(30),
+                                    .idle_timeout = span_s(600),
+                                    .auth = 0};
   char why[WEB_WHY_BYTES] = "";
   sim->web = web_server_new(&sim->rt, &sim->web_conf, sim_routes(), sim);
   enum result result = web_server_start(sim->web, why);

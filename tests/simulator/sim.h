@@ -16,8 +16,8 @@
 
 #define SIM_URL_BYTES            512
 #define SIM_ANSWER_BYTES         512
-#define SIM_CALLBACKS_MAX        100000   // waiting or open
-#define SIM_CALLBACK_CALLS_MAX   1024     // open at once
+#define SIM_CALLBACKS_MAX        100000  // waiting or open
+#define SIM_CALLBACK_CALLS_MAX   1024    // open at once
 #define SIM_CALLBACK_CONNECTIONS 64L
 
 // Counted since the start or the last /sim/reset. Effects and duplicates are in the ledger's totals.
@@ -33,7 +33,7 @@ struct sim {
   struct web_conf web_conf;
   struct http_client *http;
   struct signature *signature;
-  char *secret;                      // NULL: callbacks are not signed
+  char *secret;  // NULL: callbacks are not signed
   size_t secret_len;
   char base_url[SIM_URL_BYTES];      // of this simulator, for pay pages
   char preset_url[SIM_URL_BYTES];    // --callback-url; /sim/reset returns to it
@@ -42,17 +42,24 @@ struct sim {
   struct sim_ledger *ledger;
   struct sim_scripts scripts;
   struct sim_stats stats;
-  uint32_t generation;               // grows with each reset: what was under way before must not touch the new books
-  uint64_t next_event;               // for event ids
-  struct list calls, callbacks;      // those that wait for a timer
+  uint32_t generation;           // grows with each reset: what was under way before must not touch the new books
+  uint64_t next_event;           // for event ids
+  struct list calls, callbacks;  // those that wait for a timer
   size_t callbacks_waiting;
 };
 
 // sim_answer.c: what the provider says without a script.
-struct sim_answer { int status; char body[SIM_ANSWER_BYTES]; size_t len; };
-void sim_answer_order(const struct sim *sim, const struct sim_entry *e, struct sim_answer *out);  // as the books stand now
-// The standard body of a status. about_to_apply: the effect follows the answer, so the reference is that of the next effect.
-void sim_answer_status(const struct sim *sim, const struct sim_entry *e, int status, bool about_to_apply, struct sim_answer *out);
+struct sim_answer {
+  int status;
+  char body[SIM_ANSWER_BYTES];
+  size_t len;
+};
+void sim_answer_order(const struct sim *sim, const struct sim_entry *e,
+                      struct sim_answer *out);  // as the books stand now
+// The standard body of a status. about_to_apply: the effect follows the answer, so the reference is that of the next
+// effect.
+void sim_answer_status(const struct sim *sim, const struct sim_entry *e, int status, bool about_to_apply,
+                       struct sim_answer *out);
 void sim_answer_reversal(const struct sim_entry *e, uint32_t ordinal, struct sim_answer *out);
 void sim_answer_code(int status, const char *code, struct sim_answer *out);
 const char *sim_status_name(enum sim_status status);
@@ -62,7 +69,8 @@ const char *sim_effect_name(enum sim_effect_type type);
 void sim_ref(const struct sim_entry *e, enum sim_effect_type type, uint32_t ordinal, char out_ref[SIM_REF_BYTES]);
 
 // sim_call.c: one POST of the provider's interface, from its arrival to its answer, with or without a script.
-void sim_call_run(struct sim *sim, struct web_request *req, enum sim_call_kind kind, struct sim_entry *e, const char *refund_id);
+void sim_call_run(struct sim *sim, struct web_request *req, enum sim_call_kind kind, struct sim_entry *e,
+                  const char *refund_id);
 void sim_calls_stop(struct sim *sim);  // ends the calls that wait, without an answer
 
 // sim_callback.c: news for the fulfiller, now or later. moves_money: a pending entry is settled when the news leaves.
@@ -71,7 +79,8 @@ void sim_callbacks_stop(struct sim *sim);
 
 // sim_api_*.c: the handlers, and the table of routes.
 web_handler sim_credit_create, sim_credit_show, sim_credit_reverse;
-web_handler sim_payment_create, sim_payment_show, sim_payment_refund, sim_payment_pay, sim_payment_fail, sim_payment_page;
+web_handler sim_payment_create, sim_payment_show, sim_payment_refund, sim_payment_pay, sim_payment_fail,
+    sim_payment_page;
 web_handler sim_control_config, sim_control_config_show, sim_control_reset, sim_control_script;
 web_handler sim_report_ledger, sim_report_stats, sim_report_statement;
 const struct web_routes *sim_routes(void);

@@ -21,9 +21,12 @@ const char *sim_effect_name(enum sim_effect_type type)
 void sim_ref(const struct sim_entry *e, enum sim_effect_type type, uint32_t ordinal, char out_ref[SIM_REF_BYTES])
 {
   bool back = type == SIM_EFFECT_REVERSE || type == SIM_EFFECT_REFUND;
-  if (back) (void)snprintf(out_ref, SIM_REF_BYTES, "sim-%u-r%u", e->number, ordinal);
-  else if (ordinal > 1) (void)snprintf(out_ref, SIM_REF_BYTES, "sim-%u-%u", e->number, ordinal);
-  else (void)snprintf(out_ref, SIM_REF_BYTES, "sim-%u", e->number);
+  if (back)
+    (void)snprintf(out_ref, SIM_REF_BYTES, "sim-%u-r%u", e->number, ordinal);
+  else if (ordinal > 1)
+    (void)snprintf(out_ref, SIM_REF_BYTES, "sim-%u-%u", e->number, ordinal);
+  else
+    (void)snprintf(out_ref, SIM_REF_BYTES, "sim-%u", e->number);
 }
 
 static void answer_put(struct sim_answer *out, int status, int printed)
@@ -32,15 +35,16 @@ static void answer_put(struct sim_answer *out, int status, int printed)
   out->len = printed < 0 ? 0 : (size_t)printed < sizeof out->body ? (size_t)printed : sizeof out->body - 1;
 }
 
-static void answer_state(const struct sim *sim, const struct sim_entry *e, int http_status, enum sim_status state, uint32_t ordinal,
-                         struct sim_answer *out)
+static void answer_state(const struct sim *sim, const struct sim_entry *e, int http_status, enum sim_status state,
+                         uint32_t ordinal, struct sim_answer *out)
 {
   char ref[SIM_REF_BYTES], url[SIM_URL_BYTES / 2] = "";
   sim_ref(e, e->kind == SIM_PAYMENT ? SIM_EFFECT_PAYMENT : SIM_EFFECT_CREDIT, ordinal, ref);
   if (e->kind == SIM_PAYMENT && state == SIM_PENDING) {
     (void)snprintf(url, sizeof url, ",\"url\":\"%.60s/payments/%s/page\"", sim->base_url, sim_entry_request(e));
   }
-  int n = snprintf(out->body, sizeof out->body, "{\"status\":\"%s\",\"ref\":\"%s\"%s}", sim_status_name(state), ref, url);
+  int n =
+      snprintf(out->body, sizeof out->body, "{\"status\":\"%s\",\"ref\":\"%s\"%s}", sim_status_name(state), ref, url);
   answer_put(out, http_status, n);
 }
 
@@ -58,18 +62,27 @@ void sim_answer_code(int status, const char *code, struct sim_answer *out)
 static const char *code_for(int status)
 {
   switch (status) {
-    case 400: return "INVALID_REQUEST";
-    case 401: return "UNAUTHENTICATED";
-    case 403: return "FORBIDDEN";
-    case 404: return "NOT_FOUND";
-    case 409: return "CONFLICT";
-    case 429: return "RATE_LIMITED";
-    case 503: return "UNAVAILABLE";
-    default: return status >= 500 ? "INTERNAL_ERROR" : "REFUSED";
+    case 400:
+      return "INVALID_REQUEST";
+    case 401:
+      return "UNAUTHENTICATED";
+    case 403:
+      return "FORBIDDEN";
+    case 404:
+      return "NOT_FOUND";
+    case 409:
+      return "CONFLICT";
+    case 429:
+      return "RATE_LIMITED";
+    case 503:
+      return "UNAVAILABLE";
+    default:
+      return status >= 500 ? "INTERNAL_ERROR" : "REFUSED";
   }
 }
 
-void sim_answer_status(const struct sim *sim, const struct sim_entry *e, int status, bool about_to_apply, struct sim_answer *out)
+void sim_answer_status(const struct sim *sim, const struct sim_entry *e, int status, bool about_to_apply,
+                       struct sim_answer *out)
 {
   if (status == 204 || (status >= 300 && status < 400)) {
     out->body[0] = '\0';

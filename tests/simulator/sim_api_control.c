@@ -33,7 +33,8 @@ static void reply_config(struct web_request *req)
   const struct sim *sim = web_context(req);
   struct buf out;
   buf_init(&out, 4096);
-  buf_printf(&out, "{\"dedupe\":%s,\"autoPay\":%s,\"callbackUrl\":", sim->dedupe ? "true" : "false", sim->auto_pay ? "true" : "false");
+  buf_printf(&out, "{\"dedupe\":%s,\"autoPay\":%s,\"callbackUrl\":", sim->dedupe ? "true" : "false",
+             sim->auto_pay ? "true" : "false");
   buf_put_json(&out, sim->callback_url, strlen(sim->callback_url));
   buf_puts(&out, ",\"profile\":\"plain\"}");
   web_reply_json(req, 200, buf_text(&out), out.len);
@@ -90,9 +91,15 @@ void sim_control_script(struct web_request *req)
   if (json == NULL) return;
   char why[JSONX_WHY_BYTES] = "";
   switch (sim_scripts_add(&sim->scripts, json, why)) {
-    case RESULT_OK: web_reply_json(req, 200, "{}", 2); break;
-    case RESULT_FULL: refuse(req, 503, "UNAVAILABLE", "too many scripts; POST /sim/reset forgets them"); break;
-    default: refuse(req, 400, "INVALID_REQUEST", why); break;
+    case RESULT_OK:
+      web_reply_json(req, 200, "{}", 2);
+      break;
+    case RESULT_FULL:
+      refuse(req, 503, "UNAVAILABLE", "too many scripts; POST /sim/reset forgets them");
+      break;
+    default:
+      refuse(req, 400, "INVALID_REQUEST", why);
+      break;
   }
   json_decref(json);
 }

@@ -14,11 +14,13 @@ static void reply_code(struct web_request *req, int status, const char *code)
 }
 
 // With dedupe off nothing is ever refused for being known: every POST is an effect.
-static struct sim_entry *take_order(struct sim *sim, struct web_request *req, enum sim_kind kind, const struct sim_order *order)
+static struct sim_entry *take_order(struct sim *sim, struct web_request *req, enum sim_kind kind,
+                                    const struct sim_order *order)
 {
   struct sim_entry *entry = NULL;
   switch (sim_ledger_hit(sim->ledger, kind, order, &entry)) {
-    case RESULT_OK: return entry;
+    case RESULT_OK:
+      return entry;
     case RESULT_CONFLICT:
       if (!sim->dedupe) return sim_ledger_find(sim->ledger, kind, order->request_id.bytes, order->request_id.len);
       reply_code(req, 422, "REQUEST_ID_REUSED");
@@ -63,9 +65,12 @@ static void show(struct web_request *req, enum sim_kind kind)
   struct sim_entry *entry = find(req, kind);
   if (entry == NULL) return;
   struct sim_answer answer;
-  if (entry->status == SIM_NONE && entry->coming == 0) sim_answer_code(404, "NOT_FOUND", &answer);
-  else if (entry->status == SIM_NONE) sim_answer_status(sim, entry, 202, true, &answer);
-  else sim_answer_order(sim, entry, &answer);
+  if (entry->status == SIM_NONE && entry->coming == 0)
+    sim_answer_code(404, "NOT_FOUND", &answer);
+  else if (entry->status == SIM_NONE)
+    sim_answer_status(sim, entry, 202, true, &answer);
+  else
+    sim_answer_order(sim, entry, &answer);
   if (answer.status == 202) answer.status = 200;
   sim_reply(req, &answer);
 }
@@ -77,7 +82,8 @@ static void reverse(struct web_request *req, enum sim_kind kind, enum sim_call_k
   const char *bytes = web_body(req, &len);
   json_t *json = NULL;
   const char *refund_id = NULL;
-  if (jsonx_parse(bytes, len, &json, NULL) == RESULT_OK) refund_id = json_string_value(json_object_get(json, "refundId"));
+  if (jsonx_parse(bytes, len, &json, NULL) == RESULT_OK)
+    refund_id = json_string_value(json_object_get(json, "refundId"));
   if (refund_id == NULL || !sim_order_is_request_id(refund_id, strlen(refund_id))) {
     reply_code(req, 400, "INVALID_REQUEST");
   } else {
@@ -96,7 +102,8 @@ void sim_payment_refund(struct web_request *req) { reverse(req, SIM_PAYMENT, SIM
 
 // --- what the person at the pay page does ---
 
-// On a payment that is final already nothing moves, but the news still goes out: that is how a test makes late and contradictory ones.
+// On a payment that is final already nothing moves, but the news still goes out: that is how a test makes late and
+// contradictory ones.
 static void person(struct web_request *req, bool failed)
 {
   struct sim *sim = web_context(req);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a test reads back: the ledger, the figures, the statement of a day. Large ones go by pages (limit, after). Loop thread.
+// What a test reads back: the ledger, the figures, the statement of a day. Large ones go by pages (limit, after). Loop
+// thread.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,8 +32,10 @@ static bool read_page(struct web_request *req, uint64_t *out_limit, uint64_t *ou
 
 static void finish(struct web_request *req, struct buf *out, const char *type)
 {
-  if (buf_result(out) == RESULT_OK) web_reply(req, 200, type, buf_text(out), out->len);
-  else refuse(req, 413, "TOO_LARGE", "too much for one answer; use limit and after");
+  if (buf_result(out) == RESULT_OK)
+    web_reply(req, 200, type, buf_text(out), out->len);
+  else
+    refuse(req, 413, "TOO_LARGE", "too much for one answer; use limit and after");
   buf_release(out);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One POST of the provider's interface, from its arrival to its answer. Without a script it is answered at once; with one it goes
-// through the script's step: effect before or after the answer, delay on a loop timer, status, body, headers, callbacks, or a closed connection.
+// One POST of the provider's interface, from its arrival to its answer. Without a script it is answered at once; with
+// one it goes through the script's step: effect before or after the answer, delay on a loop timer, status, body,
+// headers, callbacks, or a closed connection.
 #include <strings.h>
 
 #include "common/loop.h"
@@ -8,17 +9,17 @@
 #include "tests/simulator/sim.h"
 
 struct sim_call {
-  struct list node;             // among the calls that wait for their delay
+  struct list node;  // among the calls that wait for their delay
   struct sim *sim;
   struct web_request *req;
   struct sim_entry *entry;
-  uint32_t generation;          // the entry is gone when this is not the simulator's any more
+  uint32_t generation;  // the entry is gone when this is not the simulator's any more
   enum sim_call_kind kind;
-  char *refund_id;              // NULL for credits and payments
+  char *refund_id;  // NULL for credits and payments
   struct sim_script *script;
   const struct sim_step *step;
-  struct loop_timer *timer;     // NULL: answered at once
-  struct sim_answer standard;   // for a step without a status
+  struct loop_timer *timer;    // NULL: answered at once
+  struct sim_answer standard;  // for a step without a status
 };
 
 static void flight_begin(struct sim *sim, struct sim_entry *e)
@@ -38,29 +39,43 @@ static void flight_end(struct sim *sim, struct sim_entry *e)
 }
 
 // The effect of a call, and what the provider would say about it.
-static void call_apply(struct sim *sim, enum sim_call_kind kind, struct sim_entry *e, const char *refund_id, struct sim_answer *out)
+static void call_apply(struct sim *sim, enum sim_call_kind kind, struct sim_entry *e, const char *refund_id,
+                       struct sim_answer *out)
 {
   if (kind == SIM_CALL_CREDIT || kind == SIM_CALL_PAYMENT) {
     bool applied = sim_ledger_apply(sim->ledger, e, sim->dedupe, clk_wall());
-    if (!applied && e->effects == 0) sim_answer_code(503, "LEDGER_FULL", out);
-    else sim_answer_order(sim, e, out);
+    if (!applied && e->effects == 0)
+      sim_answer_code(503, "LEDGER_FULL", out);
+    else
+      sim_answer_order(sim, e, out);
     return;
   }
   uint32_t ordinal = 0;
   switch (sim_ledger_reverse(sim->ledger, e, refund_id, sim->dedupe, clk_wall(), &ordinal)) {
-    case RESULT_OK: sim_answer_reversal(e, ordinal, out); break;
-    case RESULT_FULL: sim_answer_code(503, "LEDGER_FULL", out); break;
-    default: sim_answer_code(404, "NOT_FOUND", out); break;
+    case RESULT_OK:
+      sim_answer_reversal(e, ordinal, out);
+      break;
+    case RESULT_FULL:
+      sim_answer_code(503, "LEDGER_FULL", out);
+      break;
+    default:
+      sim_answer_code(404, "NOT_FOUND", out);
+      break;
   }
 }
 
-// What a call is answered when its effect has not happened (yet): as if it had, since a provider that fails later does not know.
+// What a call is answered when its effect has not happened (yet): as if it had, since a provider that fails later does
+// not know.
 static void call_foresee(struct sim *sim, enum sim_call_kind kind, const struct sim_entry *e, struct sim_answer *out)
 {
-  if (kind == SIM_CALL_CREDIT) sim_answer_status(sim, e, 200, true, out);
-  else if (kind == SIM_CALL_PAYMENT) sim_answer_status(sim, e, e->status == SIM_SUCCESS ? 200 : 202, true, out);
-  else if (e->effects == 0) sim_answer_code(404, "NOT_FOUND", out);
-  else sim_answer_reversal(e, e->reversals + 1, out);
+  if (kind == SIM_CALL_CREDIT)
+    sim_answer_status(sim, e, 200, true, out);
+  else if (kind == SIM_CALL_PAYMENT)
+    sim_answer_status(sim, e, e->status == SIM_SUCCESS ? 200 : 202, true, out);
+  else if (e->effects == 0)
+    sim_answer_code(404, "NOT_FOUND", out);
+  else
+    sim_answer_reversal(e, e->reversals + 1, out);
 }
 
 // --- without a script ---
@@ -71,7 +86,8 @@ static void auto_pay(struct sim *sim, struct sim_entry *e)
   if (e->status == SIM_PENDING) sim_callback_send(sim, e, &news, true);
 }
 
-static void run_plain(struct sim *sim, struct web_request *req, enum sim_call_kind kind, struct sim_entry *e, const char *refund_id)
+static void run_plain(struct sim *sim, struct web_request *req, enum sim_call_kind kind, struct sim_entry *e,
+                      const char *refund_id)
 {
   struct sim_answer answer;
   flight_begin(sim, e);
@@ -108,8 +124,10 @@ static void call_effect(struct sim_call *c)
 static void step_headers(struct web_request *req, const struct sim_step *step, const char **out_type)
 {
   for (size_t i = 0; i < step->header_count; i++) {
-    if (strcasecmp(step->headers[i].name, "Content-Type") == 0) *out_type = step->headers[i].value;
-    else web_reply_header(req, step->headers[i].name, step->headers[i].value);
+    if (strcasecmp(step->headers[i].name, "Content-Type") == 0)
+      *out_type = step->headers[i].value;
+    else
+      web_reply_header(req, step->headers[i].name, step->headers[i].value);
   }
 }
 
@@ -129,14 +147,17 @@ static void call_answer(struct sim_call *c)
     }
     c->standard.status = step->status;
   }
-  if (step->body != NULL) web_reply(c->req, c->standard.status, type, step->body, step->body_len);
-  else web_reply(c->req, c->standard.status, type, c->standard.body, c->standard.len);
+  if (step->body != NULL)
+    web_reply(c->req, c->standard.status, type, step->body, step->body_len);
+  else
+    web_reply(c->req, c->standard.status, type, c->standard.body, c->standard.len);
 }
 
 // A credit that was answered 202 without an effect waits for its callback.
 static void call_mark_pending(struct sim_call *c)
 {
-  if (c->kind == SIM_CALL_CREDIT && c->step->effect == SIM_NEVER && c->standard.status == 202 && c->entry->status == SIM_NONE) {
+  if (c->kind == SIM_CALL_CREDIT && c->step->effect == SIM_NEVER && c->standard.status == 202 &&
+      c->entry->status == SIM_NONE) {
     c->entry->status = SIM_PENDING;
   }
 }
@@ -189,7 +210,8 @@ static void run_step(struct sim *sim, struct sim_call *c)
   loop_timer_set(c->timer, c->step->delay);
 }
 
-void sim_call_run(struct sim *sim, struct web_request *req, enum sim_call_kind kind, struct sim_entry *e, const char *refund_id)
+void sim_call_run(struct sim *sim, struct web_request *req, enum sim_call_kind kind, struct sim_entry *e,
+                  const char *refund_id)
 {
   if (list_is_empty(&sim->scripts.items)) {
     run_plain(sim, req, kind, e, refund_id);
@@ -203,7 +225,8 @@ void sim_call_run(struct sim *sim, struct web_request *req, enum sim_call_kind k
     return;
   }
   struct sim_call *c = MEM_NEW(struct sim_call);
-  *c = (struct sim_call){.sim = sim, .req = req, .entry = e, .generation = sim->generation, .kind = kind, .script = script, .step = step};
+  *c = (struct sim_call){
+      .sim = sim, .req = req, .entry = e, .generation = sim->generation, .kind = kind, .script = script, .step = step};
   list_add_last(&sim->calls, &c->node);
   if (refund_id != NULL) c->refund_id = mem_strdup(refund_id);
   run_step(sim, c);
@@ -211,7 +234,7 @@ void sim_call_run(struct sim *sim, struct web_request *req, enum sim_call_kind k
 
 void sim_calls_stop(struct sim *sim)
 {
-  LIST_EACH(node, following, &sim->calls) {
+  LIST_EACH (node, following, &sim->calls) {
     struct sim_call *c = CONTAINER_OF(node, struct sim_call, node);
     web_reply_close(c->req);
     call_free(c);

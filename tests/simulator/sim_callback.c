@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks of the simulated provider: {eventId, requestId, status, ref, occurredAt} with Standard Webhooks headers, sent once each
-// (no retries: a test sees exactly what it asked for). Waiting ones are bounded; what does not fit is dropped and counted. Loop thread.
+// Callbacks of the simulated provider: {eventId, requestId, status, ref, occurredAt} with Standard Webhooks headers,
+// sent once each (no retries: a test sees exactly what it asked for). Waiting ones are bounded; what does not fit is
+// dropped and counted. Loop thread.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 struct callback {
   struct list node;
   struct sim *sim;
-  struct sim_entry *entry;      // only while the generation is the simulator's
+  struct sim_entry *entry;  // only while the generation is the simulator's
   uint32_t generation;
   struct loop_timer *timer;
   char *request_id, *event_id;
@@ -48,8 +49,10 @@ static void move_money(struct callback *c)
   if (c->generation != c->sim->generation || !c->moves_money) return;
   enum sim_status status = c->failed ? SIM_FAILED : SIM_SUCCESS;
   if (e->status == SIM_PENDING && e->effects == 0) {
-    if (c->failed) e->status = SIM_FAILED;
-    else (void)sim_ledger_apply(c->sim->ledger, e, true, clk_wall());
+    if (c->failed)
+      e->status = SIM_FAILED;
+    else
+      (void)sim_ledger_apply(c->sim->ledger, e, true, clk_wall());
   }
   if (e->kind == SIM_PAYMENT) (void)sim_ledger_settle(c->sim->ledger, e, status, clk_wall());
 }
@@ -57,8 +60,10 @@ static void move_money(struct callback *c)
 static void on_answer(void *ctx, const struct http_answer *answer)
 {
   struct sim *sim = ctx;
-  if (answer->stage == HTTP_ANSWERED && answer->status >= 200 && answer->status < 300) sim->stats.callbacks_accepted++;
-  else sim->stats.callbacks_failed++;
+  if (answer->stage == HTTP_ANSWERED && answer->status >= 200 && answer->status < 300)
+    sim->stats.callbacks_accepted++;
+  else
+    sim->stats.callbacks_failed++;
 }
 
 static void write_body(const struct callback *c, struct buf *out)
@@ -76,8 +81,9 @@ static void write_signature(const struct callback *c, int64_t timestamp_s, const
   const struct sim *sim = c->sim;
   if (c->sign == SIM_SIGN_NONE || sim->secret == NULL) return;
   bool bad = c->sign == SIM_SIGN_BAD;
-  signature_webhook_sign(sim->signature, bad ? wrong_secret : sim->secret, bad ? sizeof wrong_secret - 1 : sim->secret_len, c->event_id,
-                         timestamp_s, buf_text(body), body->len, out);
+  signature_webhook_sign(sim->signature, bad ? wrong_secret : sim->secret,
+                         bad ? sizeof wrong_secret - 1 : sim->secret_len, c->event_id, timestamp_s, buf_text(body),
+                         body->len, out);
 }
 
 // RESULT_FULL: the client takes no more calls now.
@@ -95,9 +101,15 @@ static enum result send_one(struct callback *c)
                                         {"webhook-id", c->event_id},
                                         {"webhook-timestamp", timestamp},
                                         {"webhook-signature", buf_text(&signature)}};
-  const struct http_request request = {
-      .method = "POST", .url = c->sim->callback_url, .headers = headers, .header_count = signature.len > 0 ? 4 : 1, .body = buf_text(&body),
-      .body_len = body.len, .connect_timeout = span_s(5), .total_timeout = span_s(CALL_TIMEOUT_S), .answer_max = 65536};
+  const struct http_request request = {.method = "POST",
+                                       .url = c->sim->callback_url,
+                                       .headers = headers,
+                                       .header_count = signature.len > 0 ? 4 : 1,
+                                       .body = buf_text(&body),
+                                       .body_len = body.len,
+                                       .connect_timeout = span_s(5),
+                                       .total_timeout = span_s(CALL_TIMEOUT_S),
+                                       .answer_max = 65536};
   enum result result = http_client_send(c->sim->http, &request, on_answer, c->sim, NULL);
   buf_release(&body);
   buf_release(&signature);
@@ -118,8 +130,10 @@ static void on_due(void *ctx)
       return;
     }
     c->copies_left--;
-    if (sent == RESULT_OK) c->sim->stats.callbacks_sent++;
-    else c->sim->stats.callbacks_failed++;
+    if (sent == RESULT_OK)
+      c->sim->stats.callbacks_sent++;
+    else
+      c->sim->stats.callbacks_failed++;
     if (c->copies_left > 0 && c->gap.us > 0) {
       loop_timer_set(c->timer, c->gap);
       return;
@@ -135,8 +149,15 @@ void sim_callback_send(struct sim *sim, struct sim_entry *e, const struct sim_st
     return;
   }
   struct callback *c = MEM_NEW(struct callback);
-  *c = (struct callback){.sim = sim, .entry = e, .generation = sim->generation, .failed = how->failed, .moves_money = moves_money,
-                         .is_first = true, .copies_left = how->copies, .gap = how->gap, .sign = how->sign};
+  *c = (struct callback){.sim = sim,
+                         .entry = e,
+                         .generation = sim->generation,
+                         .failed = how->failed,
+                         .moves_money = moves_money,
+                         .is_first = true,
+                         .copies_left = how->copies,
+                         .gap = how->gap,
+                         .sign = how->sign};
   c->request_id = mem_strdup(sim_entry_request(e));
   if (how->event_id != NULL) {
     c->event_id = mem_strdup(how->event_id);
@@ -155,5 +176,5 @@ void sim_callback_send(struct sim *sim, struct sim_entry *e, const struct sim_st
 
 void sim_callbacks_stop(struct sim *sim)
 {
-  LIST_EACH(node, following, &sim->callbacks) callback_free(CONTAINER_OF(node, struct callback, node));
+  LIST_EACH (node, following, &sim->callbacks) callback_free(CONTAINER_OF(node, struct callback, node));
 }

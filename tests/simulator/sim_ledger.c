@@ -8,13 +8,19 @@
 #include "common/contract.h"
 #include "common/mem.h"
 
-#define CHUNK_ITEMS        16384u
-#define ARENA_CHUNK_BYTES  (256u * 1024u)
-#define FIRST_BUCKETS      65536u
-#define EFFECTS_PER_ENTRY  4u  // cap on the effects, in the mean
+#define CHUNK_ITEMS       16384u
+#define ARENA_CHUNK_BYTES (256u * 1024u)
+#define FIRST_BUCKETS     65536u
+#define EFFECTS_PER_ENTRY 4u  // cap on the effects, in the mean
 
-struct chunks { void **items; size_t count; };
-struct arena { char **chunks; size_t count, used; };
+struct chunks {
+  void **items;
+  size_t count;
+};
+struct arena {
+  char **chunks;
+  size_t count, used;
+};
 
 struct sim_ledger {
   size_t entries_max, effects_max;
@@ -136,7 +142,8 @@ static struct sim_effect *effect_at(const struct sim_ledger *l, size_t number)
 
 const struct sim_effect *sim_ledger_effect(const struct sim_ledger *l, size_t number) { return effect_at(l, number); }
 
-static struct sim_entry *find_hashed(const struct sim_ledger *l, enum sim_kind kind, uint32_t hash, const char *id, size_t len)
+static struct sim_entry *find_hashed(const struct sim_ledger *l, enum sim_kind kind, uint32_t hash, const char *id,
+                                     size_t len)
 {
   for (uint32_t n = l->buckets[hash & (l->bucket_count - 1)]; n != 0;) {
     struct sim_entry *e = sim_ledger_entry(l, n);
@@ -197,10 +204,12 @@ static bool text_is(const char *stored, size_t stored_len, struct sim_text t)
 static bool same_content(const struct sim_entry *e, const struct sim_order *o)
 {
   return e->amount == o->amount && e->quantity == o->quantity && text_is(sim_entry_user(e), e->user_len, o->user_id) &&
-         text_is(sim_entry_reward(e), e->reward_len, o->reward_code) && text_is(e->currency, strlen(e->currency), o->currency);
+         text_is(sim_entry_reward(e), e->reward_len, o->reward_code) &&
+         text_is(e->currency, strlen(e->currency), o->currency);
 }
 
-enum result sim_ledger_hit(struct sim_ledger *l, enum sim_kind kind, const struct sim_order *o, struct sim_entry **out_entry)
+enum result sim_ledger_hit(struct sim_ledger *l, enum sim_kind kind, const struct sim_order *o,
+                           struct sim_entry **out_entry)
 {
   REQUIRE(o->request_id.len > 0 && o->request_id.len <= SIM_REQUEST_ID_BYTES_MAX);
   REQUIRE(o->user_id.len <= SIM_USER_ID_BYTES_MAX && o->reward_code.len <= SIM_REWARD_BYTES_MAX);
@@ -221,7 +230,8 @@ enum result sim_ledger_hit(struct sim_ledger *l, enum sim_kind kind, const struc
 
 // --- effects ---
 
-static struct sim_effect *effect_new(struct sim_ledger *l, struct sim_entry *e, enum sim_effect_type type, struct wall_time at)
+static struct sim_effect *effect_new(struct sim_ledger *l, struct sim_entry *e, enum sim_effect_type type,
+                                     struct wall_time at)
 {
   if (l->effect_count >= l->effects_max) return NULL;
   struct sim_effect *f = chunks_push(&l->effects, l->effect_count, sizeof *f);
@@ -235,7 +245,8 @@ bool sim_ledger_apply(struct sim_ledger *l, struct sim_entry *e, bool dedupe, st
 {
   if (dedupe && e->effects > 0) return false;
   bool payment = e->kind == SIM_PAYMENT;
-  struct sim_effect *f = effect_new(l, e, payment ? SIM_EFFECT_PAYMENT : SIM_EFFECT_CREDIT, payment ? (struct wall_time){0} : at);
+  struct sim_effect *f =
+      effect_new(l, e, payment ? SIM_EFFECT_PAYMENT : SIM_EFFECT_CREDIT, payment ? (struct wall_time){0} : at);
   if (f == NULL) return false;
   f->ordinal = ++e->effects;
   l->totals.effects++;
@@ -260,7 +271,8 @@ bool sim_ledger_settle(struct sim_ledger *l, struct sim_entry *e, enum sim_statu
   return true;
 }
 
-static const struct sim_effect *find_reversal(const struct sim_ledger *l, const struct sim_entry *e, const char *refund_id)
+static const struct sim_effect *find_reversal(const struct sim_ledger *l, const struct sim_entry *e,
+                                              const char *refund_id)
 {
   for (uint32_t n = e->first_effect; n != 0;) {
     const struct sim_effect *f = effect_at(l, n);

@@ -36,7 +36,8 @@ static bool read_number(const json_t *object, const char *name, int64_t *out_num
   const json_t *value = json_object_get(object, name);
   if (value == NULL || json_is_null(value)) return true;
   if (json_is_string(value)) {
-    return text_to_i64(json_string_value(value), json_string_length(value), out_number) == RESULT_OK && *out_number >= 0;
+    return text_to_i64(json_string_value(value), json_string_length(value), out_number) == RESULT_OK &&
+           *out_number >= 0;
   }
   if (!json_is_integer(value) || json_integer_value(value) < 0) return false;
   *out_number = json_integer_value(value);
@@ -67,8 +68,10 @@ static const char *read_request_id(struct sim_order_body *b, const char *idempot
   if (!read_text(b->json, "requestId", SIM_REQUEST_ID_BYTES_MAX, id)) return "INVALID_REQUEST";
   if (idempotency_key != NULL) {
     struct sim_text key = unquoted(idempotency_key);
-    if (id->len == 0) *id = key;
-    else if (key.len != id->len || memcmp(key.bytes, id->bytes, key.len) != 0) return "REQUEST_ID_MISMATCH";
+    if (id->len == 0)
+      *id = key;
+    else if (key.len != id->len || memcmp(key.bytes, id->bytes, key.len) != 0)
+      return "REQUEST_ID_MISMATCH";
   }
   return sim_order_is_request_id(id->bytes, id->len) ? NULL : "INVALID_REQUEST";
 }
@@ -76,9 +79,11 @@ static const char *read_request_id(struct sim_order_body *b, const char *idempot
 static const char *read_members(struct sim_order_body *b, const char *idempotency_key)
 {
   b->order.quantity = 1;
-  if (!read_user(b) || !read_text(b->json, "rewardCode", SIM_REWARD_BYTES_MAX, &b->order.reward_code)) return "INVALID_REQUEST";
+  if (!read_user(b) || !read_text(b->json, "rewardCode", SIM_REWARD_BYTES_MAX, &b->order.reward_code))
+    return "INVALID_REQUEST";
   if (!read_text(b->json, "currency", SIM_CURRENCY_BYTES_MAX, &b->order.currency)) return "INVALID_REQUEST";
-  if (!read_number(b->json, "amount", &b->order.amount) || !read_number(b->json, "quantity", &b->order.quantity)) return "INVALID_REQUEST";
+  if (!read_number(b->json, "amount", &b->order.amount) || !read_number(b->json, "quantity", &b->order.quantity))
+    return "INVALID_REQUEST";
   return read_request_id(b, idempotency_key);
 }
 

@@ -46,7 +46,7 @@ static void forget(struct sim_scripts *s, struct sim_script *script)
 
 void sim_scripts_clear(struct sim_scripts *s)
 {
-  LIST_EACH(node, following, &s->items) forget(s, CONTAINER_OF(node, struct sim_script, node));
+  LIST_EACH (node, following, &s->items) forget(s, CONTAINER_OF(node, struct sim_script, node));
 }
 
 enum result sim_scripts_add(struct sim_scripts *s, const json_t *object, char out_why[JSONX_WHY_BYTES])
@@ -75,14 +75,16 @@ static bool script_matches(const struct sim_script *script, const struct sim_sub
 {
   if (script->call >= 0 && script->call != (int)subject->call) return false;
   if (script->any) return true;
-  if (!text_matches(script->user_id, subject->user_id) || !text_matches(script->reward_code, subject->reward_code)) return false;
+  if (!text_matches(script->user_id, subject->user_id) || !text_matches(script->reward_code, subject->reward_code))
+    return false;
   return text_matches(script->request_id, subject->request_id) ||
          (subject->refund_id != NULL && text_matches(script->request_id, subject->refund_id));
 }
 
-const struct sim_step *sim_scripts_take(struct sim_scripts *s, const struct sim_subject *subject, struct sim_script **out_script)
+const struct sim_step *sim_scripts_take(struct sim_scripts *s, const struct sim_subject *subject,
+                                        struct sim_script **out_script)
 {
-  LIST_EACH(node, following, &s->items) {
+  LIST_EACH (node, following, &s->items) {
     struct sim_script *script = CONTAINER_OF(node, struct sim_script, node);
     if (!script_matches(script, subject)) continue;
     const struct sim_step *step = &script->steps[script->used % script->step_count];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parsing of scripts, member by member with jsonx_reader, so that a typing error in a test is a 400 and not a silent default.
-// Pure; any thread.
+// Parsing of scripts, member by member with jsonx_reader, so that a typing error in a test is a 400 and not a silent
+// default. Pure; any thread.
 #include "tests/simulator/sim_script_parse.h"
 
 #include <stdio.h>
@@ -64,7 +64,8 @@ static void parse_match(struct jsonx_reader *top, struct sim_script *script)
   script->reward_code = copy_text(&r, "rewardCode", SIM_REWARD_BYTES_MAX);
   script->request_id = copy_text(&r, "requestId", SIM_REQUEST_ID_BYTES_MAX);
   bool named = script->user_id != NULL || script->reward_code != NULL || script->request_id != NULL;
-  if (script->any == named) jsonx_reader_fail(&r, "any", "give either any: true or some of userId, rewardCode, requestId");
+  if (script->any == named)
+    jsonx_reader_fail(&r, "any", "give either any: true or some of userId, rewardCode, requestId");
   if (jsonx_reader_finish(&r) != RESULT_OK) jsonx_reader_fail(top, "match", r.fault);
 }
 
@@ -84,7 +85,8 @@ static void parse_callback(struct jsonx_reader *parent, struct sim_step_callback
   read_choice(&r, "sign", signs, &sign);
   jsonx_read_i64(&r, "copies", false, 1, SIM_CALLBACK_COPIES_MAX, &copies);
   c->event_id = copy_text(&r, "eventId", BIZ_ID_BYTES_MAX);
-  if (c->event_id != NULL && !text_is_biz_id(c->event_id, strlen(c->event_id))) jsonx_reader_fail(&r, "eventId", "letters, digits and . _ : - only");
+  if (c->event_id != NULL && !text_is_biz_id(c->event_id, strlen(c->event_id)))
+    jsonx_reader_fail(&r, "eventId", "letters, digits and . _ : - only");
   c->wanted = true;
   c->copies = (int)copies;
   c->failed = status == 1;
@@ -97,7 +99,8 @@ static void parse_headers(struct jsonx_reader *r, struct sim_step *step)
   const json_t *object = jsonx_read_object(r, "headers", false);
   const char *name;
   json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)object, name, value) {
+  json_object_foreach((json_t *)(uintptr_t)object, name, value)
+  {
     if (!json_is_string(value) || step->header_count == SIM_STEP_HEADERS_MAX) {
       jsonx_reader_fail(r, "headers", "at most 8 names with texts");
       return;
@@ -148,7 +151,8 @@ static void parse_step(const json_t *object, const char *path, struct sim_step *
 static size_t step_bytes(const struct sim_step *step)
 {
   size_t bytes = sizeof *step + step->body_len;
-  for (size_t i = 0; i < step->header_count; i++) bytes += strlen(step->headers[i].name) + strlen(step->headers[i].value);
+  for (size_t i = 0; i < step->header_count; i++)
+    bytes += strlen(step->headers[i].name) + strlen(step->headers[i].value);
   return bytes;
 }
 
@@ -167,8 +171,10 @@ static void parse_steps(struct jsonx_reader *r, struct sim_script *script, char 
     char path[32];
     (void)snprintf(path, sizeof path, "steps[%zu]", i);
     const json_t *step = json_array_get(steps, i);
-    if (json_is_object(step)) parse_step(step, path, &script->steps[i], why);
-    else (void)snprintf(why, JSONX_WHY_BYTES, "%s: must be an object", path);
+    if (json_is_object(step))
+      parse_step(step, path, &script->steps[i], why);
+    else
+      (void)snprintf(why, JSONX_WHY_BYTES, "%s: must be an object", path);
     script->bytes += step_bytes(&script->steps[i]);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The load generator against the simulator: what it reports and records must agree with the provider's books, also when answers
-// are lost and the server goes away in the middle.
+// The load generator against the simulator: what it reports and records must agree with the provider's books, also when
+// answers are lost and the server goes away in the middle.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -25,7 +25,8 @@ struct bench {
 static struct process *start_simulator(const struct bench *b)
 {
   const char *const argv[] = {b->simulator, "--listen", b->listen, NULL};
-  const struct process_spec spec = {.name = "load-simulator", .argv = argv, .ready_port = b->port, .ready_path = "/sim/stats"};
+  const struct process_spec spec = {
+      .name = "load-simulator", .argv = argv, .ready_port = b->port, .ready_path = "/sim/stats"};
   return process_start(&spec);
 }
 
@@ -114,7 +115,8 @@ static void every_click_is_sent_once_and_counted(void **state)
 {
   const struct bench *b = *state;
   struct process *simulator = start_simulator(b);
-  json_t *report = RUN_LOAD(b, 0, "--requests", "5000", "--connections", "64", "--biz-prefix", "a-", "--record", b->record);
+  json_t *report =
+      RUN_LOAD(b, 0, "--requests", "5000", "--connections", "64", "--biz-prefix", "a-", "--record", b->record);
   assert_int_equal(number(report, "clicks"), 5000);
   assert_int_equal(number(report, "accepted"), 5000);
   assert_int_equal(number(report, "requests"), 5000);
@@ -131,7 +133,9 @@ static void refusals_are_counted_by_their_code(void **state)
 {
   const struct bench *b = *state;
   struct process *simulator = start_simulator(b);
-  script(b, "{\"match\":{\"any\":true},\"times\":30,\"steps\":[{\"status\":409,\"body\":{\"code\":\"SOLD_OUT\"},\"effect\":\"none\"}]}");
+  script(b,
+         "{\"match\":{\"any\":true},\"times\":30,\"steps\":[{\"status\":409,\"body\":{\"code\":\"SOLD_OUT\"},"
+         "\"effect\":\"none\"}]}");
   script(b, "{\"match\":{\"any\":true},\"times\":20,\"steps\":[{\"status\":503,\"effect\":\"none\"}]}");
   json_t *report = RUN_LOAD(b, 0, "--requests", "100", "--connections", "4", "--biz-prefix", "b-");
   assert_int_equal(number(report, "accepted"), 50);
@@ -147,8 +151,11 @@ static void unanswered_clicks_are_repeated_with_the_same_biz_id(void **state)
 {
   const struct bench *b = *state;
   struct process *simulator = start_simulator(b);
-  script(b, "{\"match\":{\"any\":true},\"times\":40,\"steps\":[{\"close\":true},{\"status\":503},{\"status\":500},{\"body\":\"{\"}]}");
-  json_t *report = RUN_LOAD(b, 0, "--requests", "1000", "--connections", "32", "--biz-prefix", "c-", "--repeat-unanswered", "--record", b->record);
+  script(b,
+         "{\"match\":{\"any\":true},\"times\":40,\"steps\":[{\"close\":true},{\"status\":503},{\"status\":500},{"
+         "\"body\":\"{\"}]}");
+  json_t *report = RUN_LOAD(b, 0, "--requests", "1000", "--connections", "32", "--biz-prefix", "c-",
+                            "--repeat-unanswered", "--record", b->record);
   assert_int_equal(number(report, "accepted"), 1000);
   assert_int_equal(number(report, "repeats"), 160);
   assert_int_equal(number(report, "requests"), 1160);
@@ -172,7 +179,8 @@ static void lost_answers_without_repeating_are_reported(void **state)
   struct process *simulator = start_simulator(b);
   script(b, "{\"match\":{\"any\":true},\"times\":10,\"steps\":[{\"close\":true}]}");
   script(b, "{\"match\":{\"any\":true},\"times\":2,\"steps\":[{\"delayMs\":5000}]}");
-  json_t *report = RUN_LOAD(b, 1, "--requests", "50", "--connections", "4", "--biz-prefix", "d-", "--timeout", "0.5", "--record", b->record);
+  json_t *report = RUN_LOAD(b, 1, "--requests", "50", "--connections", "4", "--biz-prefix", "d-", "--timeout", "0.5",
+                            "--record", b->record);
   assert_int_equal(number(report, "unanswered"), 12);
   assert_int_equal(number(report, "accepted"), 38);
   assert_int_equal(number(json_object_get(report, "errors"), "connection closed"), 10);
@@ -187,8 +195,10 @@ static void a_server_that_goes_away_is_waited_for(void **state)
 {
   const struct bench *b = *state;
   struct process *simulator = start_simulator(b);
-  const char *const argv[] = {b->load, "--url", b->url, "--activity", "voucher", "--credits", "--requests", "3000", "--rate", "1500",
-                              "--connections", "16", "--biz-prefix", "e-", "--repeat-unanswered", "--record", b->record, NULL};
+  const char *const argv[] = {
+      b->load,   "--url", b->url,          "--activity", "voucher",      "--credits", "--requests",          "3000",
+      "--rate",  "1500",  "--connections", "16",         "--biz-prefix", "e-",        "--repeat-unanswered", "--record",
+      b->record, NULL};
   struct process *load = process_start(&(struct process_spec){.name = "load", .argv = argv});
   WAIT_FOR(stat_of(b, "requests") > 500, 10);
   process_kill(simulator);

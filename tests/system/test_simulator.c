@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The provider simulator as its users see it: started as a program, talked to over HTTP, with a listener of our own for its callbacks.
+// The provider simulator as its users see it: started as a program, talked to over HTTP, with a listener of our own for
+// its callbacks.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -8,18 +9,15 @@
 
 #include <cmocka.h>
 
-#include <arpa/inet.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/mem.h"
 #include "common/signature.h"
-#include "common/text.h"
 #include "tests/support/http.h"
+#include "tests/support/listener.h"
 #include "tests/support/process.h"
+#include "tests/support/simulator.h"
 #include "tests/support/support.h"
 
 #define SECRET "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -28,8 +26,6 @@ struct bench {
   int port, listener, listener_port;
   struct process *simulator;
 };
-
-// --- talking to it ---
 
 static void post(const struct bench *b, const char *path, const char *body, int expected_status)
 {
@@ -41,16 +37,16 @@ static void post(const struct bench *b, const char *path, const char *body, int 
 
 static int credit_status(const struct bench *b, const char *request_id, const char *user_id, int timeout_ms)
 {
-  char *body = support_format("{\"requestId\":\"%s\",\"userId\":\"%s\",\"rewardCode\":\"voucher\",\"amount\":100,\"currency\":\"CNY\",\"quantity\":1}",
-                              request_id, user_id);
-  struct http_answer answer;
-  const struct http_request request = {.port = b->port, .path = "/credits", .body = body, .timeout_ms = timeout_ms};
-  http_call(&request, &answer);
-  int status = answer.status;
-  http_answer_release(&answer);
-  mem_free(body);
-  return status;
+  return simulator_credit(b->port, request_id, user_id, timeout_ms);
 }
+
+static int64_t ledger(const struct bench *b, const char *request_id, const char *name)
+{
+  return simulator_ledger(b->port, request_id, name);
+}
+
+static int64_t stat_of(const struct bench *b, const char *name) { return simulator_stat(b->port, name); }
+static void script(const struct bench *b, const char *json) { simulator_script(b->port, json); }
 
 static json_t *get_json(const struct bench *b, const char *path, int expected_status)
 {
@@ -58,26 +54,6 @@ static json_t *get_json(const struct bench *b, const char *path, int expected_st
   assert_int_equal(http_json(b->port, "GET", path, NULL, &json), expected_status);
   return json;
 }
-
-static int64_t number(const struct bench *b, const char *path, const char *name)
-{
-  json_t *json = get_json(b, path, 200);
-  const json_t *object = json_is_array(json) ? json_array_get(json, 0) : json;
-  assert_true(json_is_integer(json_object_get(object, name)));
-  int64_t value = json_integer_value(json_object_get(object, name));
-  json_decref(json);
-  return value;
-}
-
-static int64_t ledger(const struct bench *b, const char *request_id, const char *name)
-{
-  char *path = support_format("/sim/ledger?requestId=%s", request_id);
-  int64_t value = number(b, path, name);
-  mem_free(path);
-  return value;
-}
-
-static int64_t stat_of(const struct bench *b, const char *name) { return number(b, "/sim/stats", name); }
 
 static bool get_text_is(const struct bench *b, const char *path, int status, const char *name, const char *expected)
 {
@@ -89,87 +65,21 @@ static bool get_text_is(const struct bench *b, const char *path, int status, con
   return same;
 }
 
-static void script(const struct bench *b, const char *json) { post(b, "/sim/script", json, 200); }
-
-// --- being called back ---
-
-struct callback { struct buf bytes; const char *body; json_t *json; };
-
-static int listen_anywhere(int *out_port)
-{
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  socklen_t len = sizeof address;
-  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  assert_true(fd >= 0);
-  assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-  assert_int_equal(listen(fd, 64), 0);
-  assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
-  *out_port = ntohs(address.sin_port);
-  return fd;
-}
-
-static bool request_is_complete(const struct buf *b)
-{
-  const char *end = strstr(buf_text(b), "\r\n\r\n"), *length = strcasestr(buf_text(b), "\r\nContent-Length: ");
-  if (end == NULL || length == NULL) return false;
-  length += strlen("\r\nContent-Length: ");
-  uint64_t n = 0;
-  assert_int_equal(text_to_u64(length, strcspn(length, "\r"), &n), RESULT_OK);
-  return b->len >= (size_t)(end + 4 - buf_text(b)) + n;
-}
-
-// Takes one callback and answers it 204, closing the connection. False: none came in time.
 static bool take_callback(const struct bench *b, int timeout_ms, struct callback *out)
 {
-  struct pollfd wait = {.fd = b->listener, .events = POLLIN};
-  if (poll(&wait, 1, timeout_ms) != 1) return false;
-  int fd = accept(b->listener, NULL, NULL);
-  assert_true(fd >= 0);
-  buf_init(&out->bytes, 65536);
-  char chunk[4096];
-  while (!request_is_complete(&out->bytes)) {
-    ssize_t n = recv(fd, chunk, sizeof chunk, 0);
-    assert_true(n > 0);
-    buf_append(&out->bytes, chunk, (size_t)n);
-  }
-  static const char done[] = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
-  assert_int_equal(send(fd, done, sizeof done - 1, MSG_NOSIGNAL), (ssize_t)sizeof done - 1);
-  assert_int_equal(close(fd), 0);
-  out->body = strstr(buf_text(&out->bytes), "\r\n\r\n") + 4;
-  out->json = json_loads(out->body, 0, NULL);
-  assert_non_null(out->json);
-  return true;
-}
-
-static void callback_release(struct callback *c)
-{
-  json_decref(c->json);
-  buf_release(&c->bytes);
-}
-
-static bool callback_is(const struct callback *c, const char *name, const char *expected)
-{
-  const char *value = json_string_value(json_object_get(c->json, name));
-  return value != NULL && strcmp(value, expected) == 0;
-}
-
-static char *callback_header(const struct callback *c, const char *name)
-{
-  char *mark = support_format("\r\n%s: ", name);
-  const char *at = strcasestr(buf_text(&c->bytes), mark);
-  char *value = at == NULL ? NULL : mem_strndup(at + strlen(mark), strcspn(at + strlen(mark), "\r"));
-  mem_free(mark);
-  return value;
+  return listener_take(b->listener, timeout_ms, out);
 }
 
 static enum result callback_verify(const struct callback *c)
 {
   struct signature *s = signature_new();
   const struct signature_secret secret = {SECRET, strlen(SECRET)};
-  char *id = callback_header(c, "webhook-id"), *at = callback_header(c, "webhook-timestamp"), *signatures = callback_header(c, "webhook-signature");
+  char *id = callback_header(c, "webhook-id"), *at = callback_header(c, "webhook-timestamp"),
+       *signatures = callback_header(c, "webhook-signature");
   enum result result = RESULT_DENIED;
   if (id != NULL && at != NULL && signatures != NULL) {
-    result = signature_webhook_verify(s, &secret, 1, id, at, signatures, c->body, strlen(c->body), clk_wall(), span_s(300));
+    result =
+        signature_webhook_verify(s, &secret, 1, id, at, signatures, c->body, strlen(c->body), clk_wall(), span_s(300));
   }
   mem_free(id);
   mem_free(at);
@@ -185,11 +95,14 @@ static int start(void **state)
   static struct bench b;
   char *bin = support_bin("simulator");
   int offset = 0;
-  b.listener = listen_anywhere(&b.listener_port);
+  b.listener = listener_open(&b.listener_port);
   b.port = support_free_port(&offset);
-  char *listen_at = support_format("127.0.0.1:%d", b.port), *url = support_format("http://127.0.0.1:%d/callbacks", b.listener_port);
-  const char *const argv[] = {bin, "--listen", listen_at, "--callback-url", url, "--secret", SECRET, "--entries-max", "2000", NULL};
-  const struct process_spec spec = {.name = "simulator", .argv = argv, .ready_port = b.port, .ready_path = "/sim/stats"};
+  char *listen_at = support_format("127.0.0.1:%d", b.port),
+       *url = support_format("http://127.0.0.1:%d/callbacks", b.listener_port);
+  const char *const argv[] = {bin,        "--listen", listen_at,       "--callback-url", url,
+                              "--secret", SECRET,     "--entries-max", "2000",           NULL};
+  const struct process_spec spec = {
+      .name = "simulator", .argv = argv, .ready_port = b.port, .ready_path = "/sim/stats"};
   b.simulator = process_start(&spec);
   mem_free(bin);
   mem_free(listen_at);
@@ -223,7 +136,8 @@ static void a_request_id_is_credited_once(void **state)
 {
   const struct bench *b = *state;
   json_t *first = NULL, *second = NULL;
-  const char *body = "{\"requestId\":\"7-1\",\"userId\":9223372036854775807,\"amount\":100,\"currency\":\"CNY\",\"quantity\":1}";
+  const char *body =
+      "{\"requestId\":\"7-1\",\"userId\":9223372036854775807,\"amount\":100,\"currency\":\"CNY\",\"quantity\":1}";
   struct http_answer answer;
   http_get(b->port, "/credits/7-1", &answer);
   assert_int_equal(answer.status, 404);
@@ -272,7 +186,9 @@ static void bad_requests_are_refused_and_leave_nothing(void **state)
   post(b, "/sim/config", "{\"dedup\":true}", 400);
   post(b, "/sim/config", "{\"callbackUrl\":\"ftp://x\"}", 400);
   struct http_answer answer;
-  const struct http_request other_key = {.port = b->port, .path = "/credits", .headers = "Idempotency-Key: \"8\"\r\nContent-Type: application/json\r\n",
+  const struct http_request other_key = {.port = b->port,
+                                         .path = "/credits",
+                                         .headers = "Idempotency-Key: \"8\"\r\nContent-Type: application/json\r\n",
                                          .body = "{\"requestId\":\"7-1\",\"userId\":1}"};
   http_call(&other_key, &answer);
   assert_int_equal(answer.status, 400);
@@ -306,7 +222,9 @@ static void the_ledger_is_bounded(void **state)
 static void an_answer_can_be_lost_after_the_effect(void **state)
 {
   const struct bench *b = *state;
-  script(b, "{\"match\":{\"userId\":42},\"steps\":[{\"close\":true},{\"status\":500},{\"status\":503,\"effect\":\"none\",\"headers\":{\"Retry-After\":\"2\"}}]}");
+  script(b,
+         "{\"match\":{\"userId\":42},\"steps\":[{\"close\":true},{\"status\":500},{\"status\":503,\"effect\":\"none\","
+         "\"headers\":{\"Retry-After\":\"2\"}}]}");
   assert_int_equal(credit_status(b, "7-9", "43", 0), 200);  // another user
   assert_int_equal(credit_status(b, "7-1", "42", 0), 0);
   assert_int_equal(ledger(b, "7-1", "effects"), 1);
@@ -322,8 +240,10 @@ static void an_answer_can_be_lost_after_the_effect(void **state)
 static void headers_and_raw_bodies_go_out_as_written(void **state)
 {
   const struct bench *b = *state;
-  script(b, "{\"match\":{\"any\":true},\"times\":2,\"steps\":[{\"status\":429,\"headers\":{\"Retry-After\":\"7\",\"Content-Type\":\"text/html\"},"
-            "\"body\":\"<h1>no</h1>\",\"effect\":\"none\"}]}");
+  script(b,
+         "{\"match\":{\"any\":true},\"times\":2,\"steps\":[{\"status\":429,\"headers\":{\"Retry-After\":\"7\","
+         "\"Content-Type\":\"text/html\"},"
+         "\"body\":\"<h1>no</h1>\",\"effect\":\"none\"}]}");
   struct http_answer answer;
   http_post(b->port, "/credits", "{\"requestId\":\"7-1\",\"userId\":1}", &answer);
   assert_int_equal(answer.status, 429);
@@ -426,7 +346,7 @@ static void a_payment_is_made_by_the_person(void **state)
   assert_int_equal(callback_verify(&news), RESULT_OK);
   callback_release(&news);
   assert_true(get_text_is(b, "/payments/7-1-p", 200, "status", "SUCCESS"));
-  post(b, "/payments", body, 200);  // a replay tells the present state
+  post(b, "/payments", body, 200);             // a replay tells the present state
   post(b, "/payments/7-1-p/fail", "{}", 200);  // news that contradict; the books do not follow
   assert_true(take_callback(b, 5000, &news));
   assert_true(callback_is(&news, "status", "FAILED"));
@@ -452,8 +372,10 @@ static void callbacks_come_early_twice_or_badly_signed(void **state)
 {
   const struct bench *b = *state;
   struct callback news;
-  script(b, "{\"match\":{\"any\":true},\"steps\":[{\"delayMs\":500,\"callback\":{\"copies\":2,\"eventId\":\"evt-1\"}},"
-            "{\"status\":202,\"effect\":\"none\",\"callback\":{\"delayMs\":300,\"sign\":\"bad\"}},{\"status\":202,\"callback\":{\"status\":\"FAILED\",\"sign\":\"none\"}}]}");
+  script(b,
+         "{\"match\":{\"any\":true},\"steps\":[{\"delayMs\":500,\"callback\":{\"copies\":2,\"eventId\":\"evt-1\"}},"
+         "{\"status\":202,\"effect\":\"none\",\"callback\":{\"delayMs\":300,\"sign\":\"bad\"}},{\"status\":202,"
+         "\"callback\":{\"status\":\"FAILED\",\"sign\":\"none\"}}]}");
   assert_int_equal(credit_status(b, "7-1", "1", 100), 0);  // the answer is still to come
   for (int i = 0; i < 2; i++) {
     assert_true(take_callback(b, 2000, &news));
@@ -489,7 +411,8 @@ static void the_statement_has_a_line_per_movement(void **state)
   assert_int_equal(strftime(today, sizeof today, "%Y-%m-%d", &utc), 10);
   assert_int_equal(credit_status(b, "7-1", "42", 0), 200);
   post(b, "/credits/7-1/reverse", "{\"refundId\":\"7-1-r\"}", 200);
-  post(b, "/payments", "{\"requestId\":\"7-2-p\",\"userId\":42,\"amount\":2999,\"currency\":\"CNY\"}", 202);  // not paid: no movement
+  post(b, "/payments", "{\"requestId\":\"7-2-p\",\"userId\":42,\"amount\":2999,\"currency\":\"CNY\"}",
+       202);  // not paid: no movement
   struct http_answer answer;
   char *path = support_format("/sim/statement.csv?date=%s", today);
   http_get(b->port, path, &answer);
@@ -499,7 +422,8 @@ static void the_statement_has_a_line_per_movement(void **state)
   for (const char *at = answer.body; *at != '\0'; at++) lines += *at == '\n';
   assert_int_equal(lines, 3);
   assert_memory_equal(answer.body, "requestId,userId,type,amount,currency,at,ref\n", 45);
-  char *credit = support_format("7-1,42,credit,100,CNY,%sT", today), *reverse = support_format("7-1,42,reverse,100,CNY,%sT", today);
+  char *credit = support_format("7-1,42,credit,100,CNY,%sT", today),
+       *reverse = support_format("7-1,42,reverse,100,CNY,%sT", today);
   assert_non_null(strstr(answer.body, credit));
   assert_non_null(strstr(answer.body, reverse));
   mem_free(credit);

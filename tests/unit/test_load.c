@@ -14,7 +14,10 @@
 
 // --- answers ---
 
-static enum answer_progress read_text(const char *text, struct answer *out) { return answer_read(text, strlen(text), out); }
+static enum answer_progress read_text(const char *text, struct answer *out)
+{
+  return answer_read(text, strlen(text), out);
+}
 
 static bool is(struct answer_text text, const char *expected)
 {
@@ -46,10 +49,12 @@ static void the_headers_that_matter_are_read(void **state)
 {
   (void)state;
   struct answer a;
-  assert_int_equal(read_text("HTTP/1.1 503 Service Unavailable\r\nconnection: Close\r\nretry-after: 3\r\nidempotent-replayed: true\r\n"
-                             "content-length: 21\r\n\r\n{\"code\":\"OVERLOADED\"}",
-                             &a),
-                   ANSWER_COMPLETE);
+  assert_int_equal(
+      read_text(
+          "HTTP/1.1 503 Service Unavailable\r\nconnection: Close\r\nretry-after: 3\r\nidempotent-replayed: true\r\n"
+          "content-length: 21\r\n\r\n{\"code\":\"OVERLOADED\"}",
+          &a),
+      ANSWER_COMPLETE);
   assert_true(a.close);
   assert_true(a.replayed);
   assert_int_equal(a.retry_after_s, 3);
@@ -60,7 +65,8 @@ static void the_headers_that_matter_are_read(void **state)
 static void only_members_of_the_top_level_count(void **state)
 {
   (void)state;
-  static const char body[] = "{\"a\":{\"code\":\"INNER\"},\"b\":[\"code\"],\"c\":\"\\\"code\\\":\",\"status\":409,\"code\":\"SOLD_OUT\"}";
+  static const char body[] =
+      "{\"a\":{\"code\":\"INNER\"},\"b\":[\"code\"],\"c\":\"\\\"code\\\":\",\"status\":409,\"code\":\"SOLD_OUT\"}";
   struct answer a;
   char text[256];
   (void)snprintf(text, sizeof text, "HTTP/1.1 409 Conflict\r\nContent-Length: %zu\r\n\r\n%s", sizeof body - 1, body);
@@ -96,7 +102,12 @@ static void broken_answers_are_seen(void **state)
 
 static struct click_plan plan(void)
 {
-  return (struct click_plan){.activities = {"a", "b"}, .activity_count = 2, .biz_prefix = "t-", .user_first = 1, .user_count = 1000, .seed = 7};
+  return (struct click_plan){.activities = {"a", "b"},
+                             .activity_count = 2,
+                             .biz_prefix = "t-",
+                             .user_first = 1,
+                             .user_count = 1000,
+                             .seed = 7};
 }
 
 static void a_click_is_a_function_of_its_number(void **state)
@@ -140,7 +151,8 @@ static void a_request_says_its_own_length(void **state)
   click_make(&p, 4, &c);
   click_render(&p, &head, &c, &out);
   assert_string_equal(buf_text(&out),
-                      "POST /v1/claims HTTP/1.1\r\nHost: 127.0.0.1:7401\r\nContent-Type: application/json\r\nX-A: b\r\nContent-Length: 047\r\n\r\n"
+                      "POST /v1/claims HTTP/1.1\r\nHost: 127.0.0.1:7401\r\nContent-Type: application/json\r\nX-A: "
+                      "b\r\nContent-Length: 047\r\n\r\n"
                       "{\"activityCode\":\"a\",\"userId\":\"5\",\"bizId\":\"t-4\"}");
   buf_release(&head);
   buf_release(&out);

@@ -49,8 +49,8 @@ static void other_content_under_a_known_id_is_a_conflict(void **state)
   (void)state;
   struct sim_ledger *l = sim_ledger_new(10);
   struct sim_entry *e = hit(l, SIM_CREDIT, "1-1"), *none = NULL;
-  struct sim_order changed[] = {order("1-1", "43", 100), order("1-1", "42", 101), order("1-1", "42", 100), order("1-1", "42", 100),
-                                order("1-1", "42", 100)};
+  struct sim_order changed[] = {order("1-1", "43", 100), order("1-1", "42", 101), order("1-1", "42", 100),
+                                order("1-1", "42", 100), order("1-1", "42", 100)};
   changed[2].quantity = 2;
   changed[3].currency = text("JPY");
   changed[4].reward_code = text("voucher-10");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unit tests of the simulator's scripts: defaults, refused texts, matching, the order of scripts and steps, and order bodies.
+// Unit tests of the simulator's scripts: defaults, refused texts, matching, the order of scripts and steps, and order
+// bodies.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -68,10 +69,12 @@ static void every_member_of_a_step_is_read(void **state)
   (void)state;
   struct sim_scripts s;
   sim_scripts_init(&s);
-  add_good(&s,
-           "{\"match\":{\"any\":true},\"times\":2,\"steps\":[{\"delayMs\":250,\"status\":429,\"body\":{\"code\":\"SLOW\"},"
-           "\"headers\":{\"Retry-After\":\"2\"},\"effect\":\"after\",\"close\":true,\"callback\":{\"delayMs\":70,\"status\":\"FAILED\","
-           "\"copies\":3,\"eventId\":\"e1\",\"sign\":\"bad\"}},{\"body\":\"<html>\",\"effect\":\"none\"}]}");
+  add_good(
+      &s,
+      "{\"match\":{\"any\":true},\"times\":2,\"steps\":[{\"delayMs\":250,\"status\":429,\"body\":{\"code\":\"SLOW\"},"
+      "\"headers\":{\"Retry-After\":\"2\"},\"effect\":\"after\",\"close\":true,\"callback\":{\"delayMs\":70,\"status\":"
+      "\"FAILED\","
+      "\"copies\":3,\"eventId\":\"e1\",\"sign\":\"bad\"}},{\"body\":\"<html>\",\"effect\":\"none\"}]}");
   struct sim_script *script = NULL;
   const struct sim_step *step = sim_scripts_take(&s, &credit_42, &script);
   assert_int_equal(step->delay.us, 250000);
@@ -191,7 +194,9 @@ static void an_order_is_read_with_user_ids_of_both_kinds(void **state)
 {
   (void)state;
   struct sim_order_body b;
-  assert_null(read_order("{\"requestId\":\"1-1\",\"userId\":9223372036854775807,\"amount\":100,\"currency\":\"CNY\",\"quantity\":2}", NULL, &b));
+  assert_null(read_order(
+      "{\"requestId\":\"1-1\",\"userId\":9223372036854775807,\"amount\":100,\"currency\":\"CNY\",\"quantity\":2}", NULL,
+      &b));
   assert_memory_equal(b.order.user_id.bytes, "9223372036854775807", 19);
   assert_int_equal(b.order.amount, 100);
   assert_int_equal(b.order.quantity, 2);
@@ -208,10 +213,18 @@ static void faulty_orders_are_refused(void **state)
 {
   (void)state;
   static const char *const bad[] = {
-      "[]", "{", "{}", "{\"requestId\":\"1-1\"}", "{\"userId\":1}", "{\"requestId\":\"a b\",\"userId\":1}",
-      "{\"requestId\":\"1\",\"userId\":1,\"amount\":-1}", "{\"requestId\":\"1\",\"userId\":1,\"amount\":1.5}",
-      "{\"requestId\":\"1\",\"userId\":1,\"amount\":\"x\"}", "{\"requestId\":\"1\",\"userId\":\"\"}",
-      "{\"requestId\":\"1\",\"userId\":1,\"userId\":2}", "{\"requestId\":\"1\",\"userId\":1,\"currency\":\"TOOLONGX\"}",
+      "[]",
+      "{",
+      "{}",
+      "{\"requestId\":\"1-1\"}",
+      "{\"userId\":1}",
+      "{\"requestId\":\"a b\",\"userId\":1}",
+      "{\"requestId\":\"1\",\"userId\":1,\"amount\":-1}",
+      "{\"requestId\":\"1\",\"userId\":1,\"amount\":1.5}",
+      "{\"requestId\":\"1\",\"userId\":1,\"amount\":\"x\"}",
+      "{\"requestId\":\"1\",\"userId\":\"\"}",
+      "{\"requestId\":\"1\",\"userId\":1,\"userId\":2}",
+      "{\"requestId\":\"1\",\"userId\":1,\"currency\":\"TOOLONGX\"}",
   };
   struct sim_order_body b;
   for (size_t i = 0; i < ARRAY_LEN(bad); i++) {

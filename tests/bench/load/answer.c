@@ -11,7 +11,10 @@
 #define HEAD_BYTES_MAX 8192
 #define DEPTH_MAX      32
 
-struct head { bool has_length, broken; size_t length; };
+struct head {
+  bool has_length, broken;
+  size_t length;
+};
 
 static bool name_is(const char *line, size_t name_len, const char *name)
 {
@@ -60,7 +63,9 @@ static bool read_status(const char *line, size_t len, int *out_status)
 
 // --- the body: one walk over the JSON, keeping the texts of three top-level members ---
 
-struct walk { const char *at, *end; };
+struct walk {
+  const char *at, *end;
+};
 
 static bool walk_string(struct walk *w, struct answer_text *out_text)
 {
@@ -81,7 +86,8 @@ static void keep_member(struct answer *a, struct answer_text name, struct answer
   if (name.len == 6 && memcmp(name.bytes, "status", 6) == 0) a->state = value;
 }
 
-// True if brackets and strings are complete. Values other than texts are passed over; their grammar is the server's tests' business.
+// True if brackets and strings are complete. Values other than texts are passed over; their grammar is the server's
+// tests' business.
 static bool walk_body(const char *body, size_t len, struct answer *a)
 {
   struct walk w = {body, body + len};
@@ -104,8 +110,10 @@ static bool walk_body(const char *body, size_t len, struct answer *a)
     } else if (c == '}' || c == ']') {
       if (depth == 0 || open[--depth] != (c == '}' ? '{' : '[')) return false;
     }
-    if (c == ':') after_colon = true;
-    else if (c == ',' || c == '}' || c == ']') after_colon = false;
+    if (c == ':')
+      after_colon = true;
+    else if (c == ',' || c == '}' || c == ']')
+      after_colon = false;
     w.at++;
   }
   return depth == 0;

@@ -67,7 +67,8 @@ static void render_body(const struct click_plan *plan, const struct click *click
   buf_putc(out, '}');
 }
 
-// The length stands before the body, so it is written as three digits with leading zeros, which HTTP allows, and filled in last.
+// The length stands before the body, so it is written as three digits with leading zeros, which HTTP allows, and filled
+// in last.
 void click_render(const struct click_plan *plan, const struct buf *head, const struct click *click, struct buf *out)
 {
   buf_clear(out);

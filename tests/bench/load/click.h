@@ -21,7 +21,7 @@ struct click_plan {
   uint64_t user_first, user_count;  // users are of [first, first + count); sequential ones start again after the last
   int64_t quantity_min, quantity_max;  // 0: the member is left out
   uint64_t seed;
-  bool credits;                     // POST /credits of the simulator instead of POST /v1/claims
+  bool credits;  // POST /credits of the simulator instead of POST /v1/claims
 };
 
 struct click {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of a load run: hands out clicks (as fast as clients become free, or at a rate), wakes paused clients, ends the run.
-// Owner of all clients; one thread.
+// The loop of a load run: hands out clicks (as fast as clients become free, or at a rate), wakes paused clients, ends
+// the run. Owner of all clients; one thread.
 #include "tests/bench/load/run.h"
 
 #include <errno.h>
@@ -49,7 +49,8 @@ static void hand_out(struct run *run)
   }
 }
 
-// Clients are put aside here and get their next click at the end of the turn: no recursion, and events of this turn stay valid.
+// Clients are put aside here and get their next click at the end of the turn: no recursion, and events of this turn
+// stay valid.
 void run_client_is_free(struct run_client *c)
 {
   c->state = CLIENT_IDLE;
@@ -61,7 +62,8 @@ void run_client_is_free(struct run_client *c)
 
 static void wake_paused(struct run *run)
 {
-  for (struct heap_node *node = heap_first(&run->pauses); node != NULL && !mono_before(run->now, node->due); node = heap_first(&run->pauses)) {
+  for (struct heap_node *node = heap_first(&run->pauses); node != NULL && !mono_before(run->now, node->due);
+       node = heap_first(&run->pauses)) {
     heap_remove(&run->pauses, node);
     run_client_on_pause_over(CONTAINER_OF(node, struct run_client, pause));
   }
@@ -98,8 +100,10 @@ static struct timespec wait_time(const struct run *run)
 static void on_event(struct run *run, const struct epoll_event *event)
 {
   struct signalfd_siginfo info;
-  if (event->data.ptr != NULL) run_client_on_event(event->data.ptr, event->events);
-  else if (read(run->signal_fd, &info, sizeof info) == (ssize_t)sizeof info) stop(run);
+  if (event->data.ptr != NULL)
+    run_client_on_event(event->data.ptr, event->events);
+  else if (read(run->signal_fd, &info, sizeof info) == (ssize_t)sizeof info)
+    stop(run);
 }
 
 static void turn(struct run *run)

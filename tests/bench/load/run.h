@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of the load generator: N virtual clients on one epoll, each with one connection and at most one click under way. One thread.
+// A run of the load generator: N virtual clients on one epoll, each with one connection and at most one click under
+// way. One thread.
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +23,7 @@
 struct run_target {
   struct sockaddr_storage address;
   socklen_t address_len;
-  struct buf head;               // of requests to it
+  struct buf head;  // of requests to it
 };
 
 struct run_conf {
@@ -30,22 +31,22 @@ struct run_conf {
   struct run_target targets[RUN_TARGETS_MAX];
   size_t target_count;
   size_t clients;
-  uint64_t first_number;         // of the first click
-  uint64_t requests_max;         // clicks; 0: until the time is over
-  struct span duration;          // 0: until all clicks are made
+  uint64_t first_number;  // of the first click
+  uint64_t requests_max;  // clicks; 0: until the time is over
+  struct span duration;   // 0: until all clicks are made
   struct span answer_timeout;
-  struct span grace;             // for the clicks under way at the end
-  double rate;                   // clicks per second; 0: as fast as possible
+  struct span grace;  // for the clicks under way at the end
+  double rate;        // clicks per second; 0: as fast as possible
   bool repeat_unanswered;
-  FILE *record;                  // NULL: none
+  FILE *record;  // NULL: none
 };
 
 enum run_state {
-  CLIENT_IDLE,        // no click
+  CLIENT_IDLE,  // no click
   CLIENT_CONNECTING,
   CLIENT_SENDING,
-  CLIENT_WAITING,     // for the answer
-  CLIENT_PAUSED,      // before it tries again; in the heap
+  CLIENT_WAITING,  // for the answer
+  CLIENT_PAUSED,   // before it tries again; in the heap
   CLIENT_DONE,
 };
 
@@ -53,14 +54,14 @@ struct run;
 struct run_client {
   struct run *run;
   struct heap_node pause;
-  struct list idle;              // among the idle ones
-  int fd;                        // -1: not connected
+  struct list idle;  // among the idle ones
+  int fd;            // -1: not connected
   enum run_state state;
   size_t target;
   struct click click;
-  struct mono_time begun;        // when the click was made, or should have been made at the given rate
-  struct mono_time sent;         // of this try
-  unsigned tries;                // of this click
+  struct mono_time begun;  // when the click was made, or should have been made at the given rate
+  struct mono_time sent;   // of this try
+  unsigned tries;          // of this click
   bool has_click;
   struct buf out;
   size_t out_sent;
@@ -76,9 +77,9 @@ struct run {
   struct heap pauses;
   int epoll_fd, signal_fd;
   struct mono_time now, started, next_scan, last_answer;
-  uint64_t made;                 // clicks
-  size_t under_way;              // clients with a click
-  bool stopping;                 // no new clicks
+  uint64_t made;     // clicks
+  size_t under_way;  // clients with a click
+  bool stopping;     // no new clicks
   struct mono_time stopped_at;
 };
 
@@ -90,6 +91,6 @@ void run_client_begin(struct run_client *c, struct mono_time due);  // makes a n
 void run_client_on_event(struct run_client *c, uint32_t events);
 void run_client_on_pause_over(struct run_client *c);
 void run_client_on_timeout(struct run_client *c);
-void run_client_give_up(struct run_client *c);                      // the run is over
+void run_client_give_up(struct run_client *c);  // the run is over
 // run.c
-void run_client_is_free(struct run_client *c);                      // its click is finished
+void run_client_is_free(struct run_client *c);  // its click is finished

@@ -21,7 +21,8 @@ static void record(const struct run_client *c, int status, struct answer_text cl
   FILE *file = c->run->conf->record;
   if (file == NULL) return;
   (void)fprintf(file, "%s,%" PRIu64 ",%d,%.*s,%.*s,%s\n", c->click.biz_id, c->click.user, status, (int)claim_id.len,
-                claim_id.len > 0 ? claim_id.bytes : "", (int)code.len, code.len > 0 ? code.bytes : "", c->click.activity);
+                claim_id.len > 0 ? claim_id.bytes : "", (int)code.len, code.len > 0 ? code.bytes : "",
+                c->click.activity);
 }
 
 static void client_close(struct run_client *c)
@@ -69,8 +70,10 @@ static void client_lost(struct run_client *c, const char *why)
   run->tally.unanswered++;
   record(c, 0, (struct answer_text){0}, (struct answer_text){0});
   c->has_click = false;
-  if (connected) run_client_is_free(c);
-  else client_pause(c, span_ms(PAUSE_FIRST_MS));  // without it a server that is down would be asked in a tight circle
+  if (connected)
+    run_client_is_free(c);
+  else
+    client_pause(c, span_ms(PAUSE_FIRST_MS));  // without it a server that is down would be asked in a tight circle
 }
 
 void run_client_give_up(struct run_client *c)
@@ -94,7 +97,8 @@ static void client_answered(struct run_client *c, const struct answer *a)
   if (again && run->conf->repeat_unanswered) {
     char status[16];
     int n = snprintf(status, sizeof status, "status %d", a->status);
-    client_repeat(c, status, (size_t)n, span_ms(a->retry_after_s > 0 ? PAUSE_LONGEST_MS : 0));  // a second at most: a run is short
+    client_repeat(c, status, (size_t)n,
+                  span_ms(a->retry_after_s > 0 ? PAUSE_LONGEST_MS : 0));  // a second at most: a run is short
     return;
   }
   run->now = run->last_answer = clk_mono();  // a turn may be long: latencies need the moment itself
@@ -158,7 +162,8 @@ static void client_connect(struct run_client *c)
   c->fd = socket(target->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (c->fd < 0) {
     client_lost(c, "no socket");
-  } else if (connect(c->fd, (const struct sockaddr *)&target->address, target->address_len) != 0 && errno != EINPROGRESS) {
+  } else if (connect(c->fd, (const struct sockaddr *)&target->address, target->address_len) != 0 &&
+             errno != EINPROGRESS) {
     client_lost(c, "cannot connect");
   } else if (!client_register(c)) {
     client_lost(c, "no socket");
@@ -199,8 +204,10 @@ static void client_connected(struct run_client *c)
 {
   int error = 0;
   socklen_t len = sizeof error;
-  if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0 || error != 0) client_lost(c, "cannot connect");
-  else client_send(c);
+  if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0 || error != 0)
+    client_lost(c, "cannot connect");
+  else
+    client_send(c);
 }
 
 void run_client_on_event(struct run_client *c, uint32_t events)
@@ -216,14 +223,18 @@ void run_client_on_event(struct run_client *c, uint32_t events)
 
 void run_client_on_timeout(struct run_client *c)
 {
-  if (c->state == CLIENT_CONNECTING) client_lost(c, "connect time-out");
-  else client_lost(c, "answer time-out");
+  if (c->state == CLIENT_CONNECTING)
+    client_lost(c, "connect time-out");
+  else
+    client_lost(c, "answer time-out");
 }
 
 void run_client_on_pause_over(struct run_client *c)
 {
-  if (c->has_click) client_send(c);
-  else run_client_is_free(c);
+  if (c->has_click)
+    client_send(c);
+  else
+    run_client_is_free(c);
 }
 
 void run_client_begin(struct run_client *c, struct mono_time due)

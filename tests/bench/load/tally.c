@@ -73,7 +73,10 @@ static double mean_ms(const struct tally *t)
   return t->latency_count == 0 ? 0 : (double)t->latency_sum_us / (double)t->latency_count / 1000;
 }
 
-static double percentile_ms(const struct tally *t, double share) { return (double)tally_percentile_us(t, share) / 1000; }
+static double percentile_ms(const struct tally *t, double share)
+{
+  return (double)tally_percentile_us(t, share) / 1000;
+}
 
 static void names_text(const struct tally_names *names, const char *title, struct buf *out)
 {
@@ -84,17 +87,20 @@ static void names_text(const struct tally_names *names, const char *title, struc
 
 void tally_write_text(const struct tally *t, struct buf *out)
 {
-  buf_printf(out, "%.2f s, %" PRIu64 " clicks, %" PRIu64 " requests\n", span_to_seconds(t->elapsed), t->clicks, t->sent);
+  buf_printf(out, "%.2f s, %" PRIu64 " clicks, %" PRIu64 " requests\n", span_to_seconds(t->elapsed), t->clicks,
+             t->sent);
   buf_printf(out, "  accepted  %9" PRIu64 "  %.1f/s", t->accepted, per_second(t, t->accepted));
   if (t->recovered > 0) buf_printf(out, "  (%" PRIu64 " by repeating)", t->recovered);
-  buf_printf(out, "\n  replays   %9" PRIu64 "\n  refused   %9" PRIu64 "  %.1f/s\n", t->replays, t->refused, per_second(t, t->refused));
+  buf_printf(out, "\n  replays   %9" PRIu64 "\n  refused   %9" PRIu64 "  %.1f/s\n", t->replays, t->refused,
+             per_second(t, t->refused));
   names_text(&t->codes, "", out);
   if (t->repeats > 0) buf_printf(out, "  repeated  %9" PRIu64 "\n", t->repeats);
   names_text(&t->repeat_causes, "", out);
   names_text(&t->errors, "error", out);
   if (t->unanswered > 0) buf_printf(out, "  unanswered %8" PRIu64 "\n", t->unanswered);
-  buf_printf(out, "  answer in ms: p50 %.2f  p90 %.2f  p99 %.2f  p99.9 %.2f  max %.2f  mean %.2f\n", percentile_ms(t, 0.5),
-             percentile_ms(t, 0.9), percentile_ms(t, 0.99), percentile_ms(t, 0.999), (double)t->latency_max_us / 1000, mean_ms(t));
+  buf_printf(out, "  answer in ms: p50 %.2f  p90 %.2f  p99 %.2f  p99.9 %.2f  max %.2f  mean %.2f\n",
+             percentile_ms(t, 0.5), percentile_ms(t, 0.9), percentile_ms(t, 0.99), percentile_ms(t, 0.999),
+             (double)t->latency_max_us / 1000, mean_ms(t));
 }
 
 static void names_json(const struct tally_names *names, const char *key, struct buf *out)
@@ -112,14 +118,16 @@ void tally_write_json(const struct tally *t, struct buf *out)
 {
   uint64_t answered = t->accepted + t->replays + t->refused;
   buf_printf(out,
-             "{\"seconds\":%.3f,\"clicks\":%" PRIu64 ",\"requests\":%" PRIu64 ",\"accepted\":%" PRIu64 ",\"acceptedPerSecond\":%.1f"
-             ",\"answered\":%" PRIu64 ",\"answeredPerSecond\":%.1f,\"recovered\":%" PRIu64 ",\"replays\":%" PRIu64 ",\"refusedTotal\":%" PRIu64
-             ",\"repeats\":%" PRIu64 ",\"unanswered\":%" PRIu64,
-             span_to_seconds(t->elapsed), t->clicks, t->sent, t->accepted, per_second(t, t->accepted), answered, per_second(t, answered),
-             t->recovered, t->replays, t->refused, t->repeats, t->unanswered);
+             "{\"seconds\":%.3f,\"clicks\":%" PRIu64 ",\"requests\":%" PRIu64 ",\"accepted\":%" PRIu64
+             ",\"acceptedPerSecond\":%.1f"
+             ",\"answered\":%" PRIu64 ",\"answeredPerSecond\":%.1f,\"recovered\":%" PRIu64 ",\"replays\":%" PRIu64
+             ",\"refusedTotal\":%" PRIu64 ",\"repeats\":%" PRIu64 ",\"unanswered\":%" PRIu64,
+             span_to_seconds(t->elapsed), t->clicks, t->sent, t->accepted, per_second(t, t->accepted), answered,
+             per_second(t, answered), t->recovered, t->replays, t->refused, t->repeats, t->unanswered);
   names_json(&t->codes, "refused", out);
   names_json(&t->repeat_causes, "repeatCauses", out);
   names_json(&t->errors, "errors", out);
-  buf_printf(out, ",\"latencyMs\":{\"p50\":%.3f,\"p90\":%.3f,\"p99\":%.3f,\"p999\":%.3f,\"max\":%.3f,\"mean\":%.3f}}\n", percentile_ms(t, 0.5),
-             percentile_ms(t, 0.9), percentile_ms(t, 0.99), percentile_ms(t, 0.999), (double)t->latency_max_us / 1000, mean_ms(t));
+  buf_printf(out, ",\"latencyMs\":{\"p50\":%.3f,\"p90\":%.3f,\"p99\":%.3f,\"p999\":%.3f,\"max\":%.3f,\"mean\":%.3f}}\n",
+             percentile_ms(t, 0.5), percentile_ms(t, 0.9), percentile_ms(t, 0.99), percentile_ms(t, 0.999),
+             (double)t->latency_max_us / 1000, mean_ms(t));
 }

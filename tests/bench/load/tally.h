@@ -9,13 +9,17 @@
 #include "common/buf.h"
 #include "common/clk.h"
 
-#define TALLY_NAMES_MAX      64
-#define TALLY_NAME_BYTES     48
-#define TALLY_SUB_BUCKETS    64
-#define TALLY_BUCKETS        (TALLY_SUB_BUCKETS * 32)
+#define TALLY_NAMES_MAX   64
+#define TALLY_NAME_BYTES  48
+#define TALLY_SUB_BUCKETS 64
+#define TALLY_BUCKETS     (TALLY_SUB_BUCKETS * 32)
 
 struct tally_names {
-  struct { char name[TALLY_NAME_BYTES]; size_t len; uint64_t count; } items[TALLY_NAMES_MAX];
+  struct {
+    char name[TALLY_NAME_BYTES];
+    size_t len;
+    uint64_t count;
+  } items[TALLY_NAMES_MAX];
   size_t count;
 };
 
