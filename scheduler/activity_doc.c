@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks the shape of activities and rewards, wherever they come from.
+// Owner: nobody; pure.
+#include "scheduler/activity_doc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/limits.h"
+#include "common/text.h"
+
+#define VENUE_CHARS_MAX 256
+#define ZONE_CHARS_MAX 64
+#define LIMITS_MAX 5
+#define STOCK_MAX INT64_C(1000000000000)
+
+static bool is_one_of(const char *text, const char *const *words, size_t count)
+{
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(text, words[i]) == 0) return true;
+  }
+  return false;
+}
+
+static const char *read_code(struct jsonx_reader *r, const char *name, bool required)
+{
+  const char *code = jsonx_read_text(r, name, required, CODE_BYTES_MAX);
+  if (code != NULL && !text_is_code(code, strlen(code))) {
+    jsonx_reader_fail(r, name, "must be 1 to 64 letters, digits, dots, underscores or hyphens, beginning with a letter or digit");
+  }
+  return code;
+}
+
+static const char *read_own_code(struct jsonx_reader *r, const char *path_code)
+{
+  const char *code = read_code(r, "code", path_code == NULL);
+  if (path_code == NULL) return code;
+  if (!text_is_code(path_code, strlen(path_code))) jsonx_reader_fail(r, "code", "is no valid code");
+  if (code != NULL && strcmp(code, path_code) != 0) jsonx_reader_fail(r, "code", "differs from the code in the path");
+  return path_code;
+}
+
+// Members that are simply carried over when they are there.
+static void put_text(json_t *doc, const char *name, const char *text)
+{
+  if (text != NULL) (void)json_object_set_new(doc, name, json_string(text));
+}
+
+static void read_kind(struct jsonx_reader *r, json_t *doc)
+{
+  const char *kind = jsonx_read_text(r, "kind", true, 32);
+  if (kind == NULL) return;
+  static const char *const coming[] = {"registration", "number", "exchange"};
+  if (is_one_of(kind, coming, ARRAY_LEN(coming))) {
+    jsonx_reader_fail(r, "kind", "this version serves activities of kind reward only");
+  } else if (strcmp(kind, "reward") != 0) {
+    jsonx_reader_fail(r, "kind", "must be reward, registration, number or exchange");
+  }
+  put_text(doc, "kind", kind);
+}
+
+static void read_window(struct jsonx_reader *r, json_t *doc)
+{
+  struct wall_time start = {0}, end = {0};
+  char text[TEXT_TIME_BYTES];
+  jsonx_read_time(r, "startAt", true, &start);
+  jsonx_read_time(r, "endAt", true, &end);
+  if (r->fault[0] == '\0' && end.us <= start.us) jsonx_reader_fail(r, "endAt", "must be after startAt");
+  text_from_time(start, text);
+  put_text(doc, "startAt", text);
+  text_from_time(end, text);
+  put_text(doc, "endAt", text);
+}
+
+static void read_stock(struct jsonx_reader *r, json_t *doc)
+{
+  const json_t *stock = jsonx_read_object(r, "stock", true);
+  if (stock == NULL) return;
+  struct jsonx_reader s;
+  jsonx_reader_init(&s, stock, "stock");
+  json_t *total = json_object_get(stock, "total");
+  json_t *kept = json_object();
+  if (json_is_null(total)) {
+    (void)jsonx_has(&s, "total");
+    (void)json_object_set_new(kept, "total", json_null());
+  } else {
+    int64_t units = 0;
+    jsonx_read_i64(&s, "total", true, 0, STOCK_MAX, &units);
+    (void)json_object_set_new(kept, "total", json_integer(units));
+  }
+  // Several segments come with the rules; one is what there is.
+  int64_t segments = 1;
+  jsonx_read_i64(&s, "segments", false, 1, 1, &segments);
+  if (jsonx_reader_finish(&s) != RESULT_OK && r->fault[0] == '\0') memcpy(r->fault, s.fault, sizeof r->fault);
+  (void)json_object_set_new(doc, "stock", kept);
+}
+
+static void read_limit(struct jsonx_reader *r, const json_t *item, size_t index, json_t *kept)
+{
+  char path[32];
+  (void)snprintf(path, sizeof path, "limits[%zu]", index);
+  if (!json_is_object(item)) {
+    jsonx_reader_fail(r, path, "must be an object");
+    return;
+  }
+  struct jsonx_reader l;
+  jsonx_reader_init(&l, item, path);
+  int64_t count = 0;
+  jsonx_read_i64(&l, "count", true, 1, INT32_MAX, &count);
+  const char *period = jsonx_read_text(&l, "period", true, 16);
+  static const char *const periods[] = {"total", "day", "week", "month"};
+  if (period != NULL && strcmp(period, "event") == 0) {
+    jsonx_reader_fail(&l, "period", "limits across the sessions of an event are not served by this version");
+  } else if (period != NULL && !is_one_of(period, periods, ARRAY_LEN(periods))) {
+    jsonx_reader_fail(&l, "period", "must be total, day, week, month or event");
+  }
+  if (jsonx_reader_finish(&l) != RESULT_OK && r->fault[0] == '\0') memcpy(r->fault, l.fault, sizeof r->fault);
+  json_t *limit = json_object();
+  (void)json_object_set_new(limit, "count", json_integer(count));
+  put_text(limit, "period", period);
+  (void)json_array_append_new(kept, limit);
+}
+
+static void read_limits(struct jsonx_reader *r, json_t *doc)
+{
+  const json_t *limits = jsonx_read_array(r, "limits", false);
+  if (limits == NULL) return;
+  if (json_array_size(limits) > LIMITS_MAX) {
+    jsonx_reader_fail(r, "limits", "at most one of each period");
+    return;
+  }
+  json_t *kept = json_array();
+  for (size_t i = 0; i < json_array_size(limits); i++) read_limit(r, json_array_get(limits, i), i, kept);
+  (void)json_object_set_new(doc, "limits", kept);
+}
+
+enum result activity_doc_check(const json_t *body, const char *path_code, json_t **out_doc, char out_fault[JSONX_WHY_BYTES])
+{
+  struct jsonx_reader r;
+  json_t *doc = json_object();
+  jsonx_reader_init(&r, body, "");
+  put_text(doc, "code", read_own_code(&r, path_code));
+  put_text(doc, "name", jsonx_read_text(&r, "name", true, NAME_CHARS_MAX));
+  read_kind(&r, doc);
+  read_window(&r, doc);
+  put_text(doc, "timeZone", jsonx_read_text(&r, "timeZone", true, ZONE_CHARS_MAX));
+  put_text(doc, "eventCode", read_code(&r, "eventCode", false));
+  put_text(doc, "venue", jsonx_read_text(&r, "venue", false, VENUE_CHARS_MAX));
+  const json_t *attributes = jsonx_read_object(&r, "attributes", false);
+  if (attributes != NULL) (void)json_object_set_new(doc, "attributes", json_deep_copy(attributes));
+  put_text(doc, "rewardCode", read_code(&r, "rewardCode", true));
+  read_stock(&r, doc);
+  read_limits(&r, doc);
+  enum result result = jsonx_reader_finish(&r);
+  if (result == RESULT_OK) {
+    *out_doc = doc;
+  } else {
+    memcpy(out_fault, r.fault, JSONX_WHY_BYTES);
+    json_decref(doc);
+  }
+  return result;
+}
+
+static void read_amount(struct jsonx_reader *r, struct reward_terms *terms)
+{
+  const json_t *money = jsonx_read_object(r, "amount", false);
+  if (money == NULL) return;
+  struct jsonx_reader m;
+  jsonx_reader_init(&m, money, "amount");
+  jsonx_read_i64(&m, "amount", true, 0, INT64_MAX, &terms->amount);
+  terms->currency = jsonx_read_text(&m, "currency", true, 3);
+  terms->has_amount = true;
+  if (terms->currency != NULL && (strlen(terms->currency) != 3 || strspn(terms->currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)) {
+    jsonx_reader_fail(&m, "currency", "must be a three-letter ISO 4217 code");
+  }
+  if (jsonx_reader_finish(&m) != RESULT_OK && r->fault[0] == '\0') memcpy(r->fault, m.fault, sizeof r->fault);
+}
+
+enum result reward_doc_check(const json_t *body, const char *path_code, char *const *providers, size_t provider_count,
+                             struct reward_terms *out_terms, char out_fault[JSONX_WHY_BYTES])
+{
+  struct jsonx_reader r;
+  struct reward_terms terms = {0};
+  jsonx_reader_init(&r, body, "");
+  terms.code = read_own_code(&r, path_code);
+  terms.provider = jsonx_read_text(&r, "provider", true, CODE_BYTES_MAX);
+  if (terms.provider != NULL && provider_count > 0 && !is_one_of(terms.provider, (const char *const *)providers, provider_count)) {
+    jsonx_reader_fail(&r, "provider", "is not configured under fulfiller.providers");
+  }
+  read_amount(&r, &terms);
+  terms.params = jsonx_read_object(&r, "params", false);
+  enum result result = jsonx_reader_finish(&r);
+  if (result == RESULT_OK) {
+    *out_terms = terms;
+  } else {
+    memcpy(out_fault, r.fault, JSONX_WHY_BYTES);
+  }
+  return result;
+}
