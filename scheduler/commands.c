@@ -3,8 +3,13 @@
 // Owner: nobody; constant.
 #include "scheduler/commands.h"
 
+#include "scheduler/migrate.h"
+
 const struct daemon_command *scheduler_commands(void)
 {
-  static const struct daemon_command commands[] = {{NULL, NULL, NULL, NULL}};
+  static const struct daemon_command commands[] = {
+    {"migrate", "", "bring the database to the schema built into this program", migrate_command},
+    {NULL, NULL, NULL, NULL},
+  };
   return commands;
 }
