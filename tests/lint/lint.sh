@@ -38,7 +38,7 @@ include_directions() {
     other=$(printf 'scheduler|fulfiller|reconciler|tests' | sed "s/$daemon|//")
     grep -nE "^#include \"($other)/" $(pick "^$daemon/") /dev/null | sed -E "s#^([^:]*:[0-9]*):.*\"(.*)\".*#\1: $daemon includes \2; daemons meet in the database only#" >>"$FOUND"
   done
-  grep -nE '^#include "[^/"]*"' "${C[@]}" /dev/null | sed -E 's#^([^:]*:[0-9]*):.*"(.*)".*#\1: write the folder in front of \2#' >>"$FOUND"
+  grep -nE '^#include "[^/"]*[.][ch]"' "${C[@]}" /dev/null | sed -E 's#^([^:]*:[0-9]*):.*"(.*)".*#\1: write the folder in front of \2#' >>"$FOUND"
 }
 
 third_party_headers() {

@@ -23,7 +23,13 @@ start_process() {
   STARTED+=("$name")
 }
 
-is_alive() { [ -n "${PIDS[$1]:-}" ] && kill -0 "${PIDS[$1]}" 2>/dev/null; }
+# A child that has ended and waits to be reaped is not alive (inside a trap, bash does not reap by itself).
+is_alive() {
+  local line
+  [ -n "${PIDS[$1]:-}" ] && { read -r line <"/proc/${PIDS[$1]}/stat"; } 2>/dev/null || return 1
+  line=${line##*) }
+  [ "${line%% *}" != Z ]
+}
 
 # A child's exit status after its end. Forgets the child.
 reap() {
