@@ -37,7 +37,7 @@ struct activity_cache;
 struct activity_cache *activity_cache_new(struct runtime *rt, struct db_pool *db, const struct scheduler_conf *conf);
 void activity_cache_free(struct activity_cache *c);
 void activity_cache_start(struct activity_cache *c);
-void activity_cache_stop(struct activity_cache *c);            // no further reads
+void activity_cache_close(struct activity_cache *c);           // no further reads; searches that wait are answered; before the pool is freed
 bool activity_cache_is_loaded(const struct activity_cache *c);  // the first full read is here
 bool activity_cache_is_fresh(const struct activity_cache *c);   // read within the last seconds
 void activity_cache_poke(struct activity_cache *c);             // something changed: read now
@@ -49,6 +49,7 @@ struct activity *activity_cache_find(struct activity_cache *c, const char *code)
 struct activity_search {
   struct list node;
   char code[CODE_BYTES_MAX + 1];
+  void *ctx;
   void (*on_found)(struct activity_search *s, struct activity *a, bool is_answered);
 };
 void activity_cache_search(struct activity_cache *c, struct activity_search *s);

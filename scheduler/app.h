@@ -3,6 +3,7 @@
 // Owner: main; loop thread.
 #pragma once
 
+#include "common/buf.h"
 #include "common/daemon.h"
 #include "common/web.h"
 #include "scheduler/config.h"
@@ -42,6 +43,7 @@ struct app {
   struct activity_clock *clock;
   struct sweeper *sweeper;
   struct event_relay *events;
+  struct buf scratch;                // for one answer at a time
   struct loop_timer *health_timer;
   const char *not_ready;             // NULL: ready
   const char *degraded;              // ready, but something is missing; NULL: nothing

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// One activity's waiting lines and batches, and the choice of what the next batch takes. No database, no loop: only order.
+// Owner: the batcher.
+#include "scheduler/claim_lane.h"
+
+#include "common/contract.h"
+#include "common/mem.h"
+
+#define SCAN_FACTOR 2        // how many batches' worth of the line is looked at for one batch
+#define IN_ORDER_ROWS_MAX 64  // the database judges repeats one by one: keep such batches short
+
+static struct claim_request *request_of(struct list *node) { return CONTAINER_OF(node, struct claim_request, node); }
+static struct lane_batch *batch_of(struct list *node) { return CONTAINER_OF(node, struct lane_batch, node); }
+
+void lane_batch_init(struct lane_batch *b, size_t max_rows)
+{
+  *b = (struct lane_batch){.rows = MEM_ARRAY(struct claim_request *, max_rows), .max_rows = max_rows};
+  list_init(&b->node);
+  key_set_init(&b->keys, 2 * SCAN_FACTOR * max_rows);
+}
+
+void lane_batch_release(struct lane_batch *b)
+{
+  mem_free(b->rows);
+  b->rows = NULL;
+  key_set_release(&b->keys);
+}
+
+void claim_lane_init(struct claim_lane *lane, struct activity *a, size_t row_cap)
+{
+  *lane = (struct claim_lane){.activity = a, .row_cap = row_cap};
+  list_init(&lane->submits);
+  list_init(&lane->lookups);
+  list_init(&lane->submitting);
+  list_init(&lane->ready);
+  list_init(&lane->all);
+}
+
+void claim_lane_add(struct claim_lane *lane, struct claim_request *r, bool ask)
+{
+  list_add_last(ask ? &lane->submits : &lane->lookups, &r->node);
+  if (ask) lane->submit_count++;
+  else lane->lookup_count++;
+}
+
+void claim_lane_put_back(struct claim_lane *lane, struct claim_request *r)
+{
+  list_add_last(lane->submits.next, &r->node);  // before the first
+  lane->submit_count++;
+}
+
+bool claim_lane_is_idle(const struct claim_lane *lane)
+{
+  return lane->submit_count == 0 && lane->lookup_count == 0 && lane->submitting_count == 0 && !lane->is_looking_up;
+}
+
+static bool is_under_way(const struct claim_lane *lane, uint64_t user, uint64_t biz_id)
+{
+  for (struct list *node = lane->submitting.next; node != &lane->submitting; node = node->next) {
+    const struct lane_batch *b = batch_of(node);
+    if (key_set_has(&b->keys, user) || key_set_has(&b->keys, biz_id)) return true;
+  }
+  return false;
+}
+
+static void take(struct claim_lane *lane, struct lane_batch *b, struct claim_request *r)
+{
+  list_remove(&r->node);
+  lane->submit_count--;
+  if (b->count == 0) b->first_seq = r->seq;
+  b->rows[b->count++] = r;
+}
+
+// Who waits also holds back those behind him with the same user or bizId: order is kept for each of them.
+static void take_without_repeats(struct claim_lane *lane, struct lane_batch *b, size_t max_rows)
+{
+  size_t scanned = 0, scan_max = max_rows * SCAN_FACTOR;
+  LIST_EACH(node, following, &lane->submits) {
+    if (b->count >= max_rows || scanned++ >= scan_max) break;
+    struct claim_request *r = request_of(node);
+    uint64_t user = key_of_user(r->user_id), biz_id = key_of_biz_id(r->biz_id, r->biz_id_len);
+    bool waits = lane->submitting_count > 0 && is_under_way(lane, user, biz_id);
+    if (!key_set_add(&b->keys, user)) waits = true;
+    if (!key_set_add(&b->keys, biz_id)) waits = true;
+    if (!waits) take(lane, b, r);
+  }
+}
+
+static void take_in_order(struct claim_lane *lane, struct lane_batch *b, size_t max_rows)
+{
+  while (b->count < max_rows && !list_is_empty(&lane->submits)) take(lane, b, request_of(lane->submits.next));
+}
+
+// Whether the head of the line is mostly repeats: one user or one click, many times at once.
+static bool is_mostly_repeats(const struct claim_lane *lane, const struct lane_batch *b, size_t max_rows)
+{
+  size_t seen = b->count + lane->submit_count;
+  if (seen > max_rows * SCAN_FACTOR) seen = max_rows * SCAN_FACTOR;
+  return b->count < max_rows && b->count * 2 < seen;
+}
+
+bool claim_lane_take_submits(struct claim_lane *lane, struct lane_batch *b, size_t batches_max)
+{
+  if (lane->submit_count == 0 || lane->submitting_count >= batches_max) return false;
+  size_t max_rows = b->max_rows < lane->row_cap ? b->max_rows : lane->row_cap;
+  b->count = 0;
+  key_set_clear(&b->keys);
+  take_without_repeats(lane, b, max_rows);
+  if (lane->submitting_count == 0 && is_mostly_repeats(lane, b, max_rows)) {
+    while (b->count > 0) claim_lane_put_back(lane, b->rows[--b->count]);
+    // Putting back in reverse keeps the taken ones in order, yet moves them before the repeats that stood between them:
+    // nobody overtakes himself by that, since a repeat always stands behind the first of its kind.
+    take_in_order(lane, b, max_rows < IN_ORDER_ROWS_MAX ? max_rows : IN_ORDER_ROWS_MAX);
+  }
+  if (b->count == 0) return false;
+  list_add_last(&lane->submitting, &b->node);
+  lane->submitting_count++;
+  return true;
+}
+
+void claim_lane_returned(struct claim_lane *lane, struct lane_batch *b)
+{
+  if (!list_is_linked(&b->node)) {
+    lane->is_looking_up = false;
+    return;
+  }
+  list_remove(&b->node);
+  REQUIRE(lane->submitting_count > 0);
+  lane->submitting_count--;
+}
+
+static uint64_t oldest_submit(const struct claim_lane *lane)
+{
+  uint64_t oldest = UINT64_MAX;
+  if (!list_is_empty(&lane->submits)) oldest = request_of(lane->submits.next)->seq;
+  for (struct list *node = lane->submitting.next; node != &lane->submitting; node = node->next) {
+    const struct lane_batch *b = batch_of(node);
+    if (b->first_seq < oldest) oldest = b->first_seq;
+  }
+  return oldest;
+}
+
+bool claim_lane_take_lookups(struct claim_lane *lane, struct lane_batch *b)
+{
+  if (lane->is_looking_up || lane->lookup_count == 0) return false;
+  uint64_t barrier = oldest_submit(lane);
+  b->count = 0;
+  while (b->count < b->max_rows && !list_is_empty(&lane->lookups)) {
+    struct claim_request *r = request_of(lane->lookups.next);
+    if (r->seq > barrier) break;
+    list_remove(&r->node);
+    lane->lookup_count--;
+    b->rows[b->count++] = r;
+  }
+  if (b->count == 0) return false;
+  lane->is_looking_up = true;
+  return true;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// claim_submit and claim_lookup: from requests to arguments, from rows to answers.
+// Owner: the batcher.
+#include "scheduler/claim_store.h"
+
+#include "scheduler/worker_store.h"
+#include "sql_scheduler.inc"
+
+static void put_arrays(struct db_args *args, int64_t activity_id, struct claim_request *const *rows, size_t count)
+{
+  db_args_i64(args, activity_id);
+  db_args_array(args, DB_ARRAY_TEXT);
+  for (size_t i = 0; i < count; i++) db_args_array_text(args, rows[i]->biz_id, rows[i]->biz_id_len);
+  db_args_array_end(args);
+  db_args_array(args, DB_ARRAY_INT8);
+  for (size_t i = 0; i < count; i++) db_args_array_i64(args, rows[i]->user_id);
+  db_args_array_end(args);
+  db_args_array(args, DB_ARRAY_INT4);
+  for (size_t i = 0; i < count; i++) db_args_array_i64(args, rows[i]->quantity);
+  db_args_array_end(args);
+  db_args_array(args, DB_ARRAY_TEXT);
+  for (size_t i = 0; i < count; i++) {
+    if (rows[i]->has_channel) db_args_array_text(args, rows[i]->channel, rows[i]->channel_len);
+    else db_args_array_null(args);
+  }
+  db_args_array_end(args);
+}
+
+const struct db_statement *store_claim_submit(struct db_args *args, int64_t activity_id, struct claim_request *const *rows, size_t count,
+                                              struct span sweep_after)
+{
+  put_arrays(args, activity_id, rows, count);
+  store_span(args, sweep_after);
+  return &SQL_CLAIM_SUBMIT;
+}
+
+const struct db_statement *store_claim_lookup(struct db_args *args, int64_t activity_id, struct claim_request *const *rows, size_t count)
+{
+  put_arrays(args, activity_id, rows, count);
+  return &SQL_CLAIM_LOOKUP;
+}
+
+struct claim_row store_claim_row(const struct db_rows *rows, size_t row)
+{
+  enum { ORD, VERDICT, CLAIM_ID, STATUS, AT, DETAIL };
+  int64_t ord = db_rows_i64(rows, row, ORD);
+  struct claim_row r = {.ord = ord > 0 ? (size_t)ord : 0, .answer.at = db_rows_time(rows, row, AT)};
+  const char *verdict = db_rows_text(rows, row, VERDICT);
+  bool has_id = !db_rows_is_null(rows, row, CLAIM_ID);
+  int64_t id = db_rows_i64(rows, row, CLAIM_ID);
+  if (r.ord == 0) {
+    r.activity_status = verdict;
+    r.is_limited = has_id;
+    r.remaining = id;
+    return r;
+  }
+  r.answer.verdict = verdict_of(verdict);
+  r.is_known = r.answer.verdict != VERDICT_COUNT;
+  r.answer.has_claim = has_id;
+  r.answer.claim_id = id;
+  r.answer.detail = db_rows_text(rows, row, DETAIL);
+  r.answer.detail_len = db_rows_text_len(rows, row, DETAIL);
+  return r;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statements of the scheduler's background workers: their arguments and their rows.
+// Owner: the calling worker.
+#include "scheduler/worker_store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sql_scheduler.inc"
+
+void store_span(struct db_args *args, struct span s)
+{
+  char text[48];
+  (void)snprintf(text, sizeof text, "%" PRId64 " microseconds", s.us);
+  db_args_text(args, text);
+}
+
+const struct db_statement *store_activity_read(struct db_args *args, struct wall_time changed_since)
+{
+  db_args_time(args, changed_since);
+  return &SQL_ACTIVITY_CACHE_READ;
+}
+
+const struct db_statement *store_activity_read_all(struct db_args *args)
+{
+  db_args_text(args, "-infinity");
+  return &SQL_ACTIVITY_CACHE_READ;
+}
+
+const struct db_statement *store_activity_search(struct db_args *args)
+{
+  (void)args;
+  return &SQL_ACTIVITY_CACHE_SEARCH;
+}
+
+struct activity_row store_activity_row(const struct db_rows *rows, size_t row)
+{
+  enum { AT, ID, CODE, STATUS, START, END, REWARD, PROVIDER, REMAINING };
+  return (struct activity_row){
+    .at = db_rows_time(rows, row, AT),
+    .has_activity = !db_rows_is_null(rows, row, ID),
+    .id = db_rows_i64(rows, row, ID),
+    .code = db_rows_text(rows, row, CODE),
+    .status = db_rows_text(rows, row, STATUS),
+    .reward_code = db_rows_text(rows, row, REWARD),
+    .provider = db_rows_text(rows, row, PROVIDER),
+    .start = db_rows_time(rows, row, START),
+    .end = db_rows_time(rows, row, END),
+    .is_limited = !db_rows_is_null(rows, row, REMAINING),
+    .remaining = db_rows_i64(rows, row, REMAINING),
+  };
+}
+
+const struct db_statement *store_clock_next(struct db_args *args)
+{
+  (void)args;
+  return &SQL_ACTIVITY_NEXT_DUE;
+}
+
+bool store_clock_next_row(const struct db_rows *rows, struct span *out_due_in)
+{
+  if (db_rows_count(rows) == 0 || db_rows_is_null(rows, 0, 0)) return false;
+  *out_due_in = span_us(db_rows_i64(rows, 0, 0));
+  return true;
+}
+
+const struct db_statement *store_clock_advance(struct db_args *args, int64_t limit)
+{
+  db_args_i64(args, limit);
+  return &SQL_ACTIVITY_ADVANCE;
+}
+
+struct move_row store_clock_move(const struct db_rows *rows, size_t row)
+{
+  return (struct move_row){db_rows_text(rows, row, 0), db_rows_text(rows, row, 1), db_rows_time(rows, row, 2), db_rows_time(rows, row, 3)};
+}
+
+const struct db_statement *store_sweep(struct db_args *args, int64_t limit, bool from_the_oldest, struct wall_time from, struct span base)
+{
+  db_args_i64(args, limit);
+  if (from_the_oldest) db_args_text(args, "-infinity");
+  else db_args_time(args, from);
+  store_span(args, base);
+  return &SQL_CLAIM_SWEEP;
+}
+
+struct overdue_row store_sweep_row(const struct db_rows *rows, size_t row)
+{
+  enum { AT, ACTIVITY, CLAIM, ATTEMPT, PROVIDER };
+  return (struct overdue_row){
+    .at = db_rows_time(rows, row, AT),
+    .has_claim = !db_rows_is_null(rows, row, CLAIM),
+    .activity_id = db_rows_i64(rows, row, ACTIVITY),
+    .claim_id = db_rows_i64(rows, row, CLAIM),
+    .attempt = db_rows_i64(rows, row, ATTEMPT),
+    .provider = db_rows_text(rows, row, PROVIDER),
+  };
+}
+
+const struct db_statement *store_due_count(struct db_args *args, int64_t limit)
+{
+  db_args_i64(args, limit);
+  return &SQL_CLAIM_DUE_COUNT;
+}
+
+int64_t store_due_count_row(const struct db_rows *rows) { return db_rows_count(rows) > 0 ? db_rows_i64(rows, 0, 0) : 0; }
+
+const struct db_statement *store_events_take(struct db_args *args, int64_t limit, struct span lease)
+{
+  db_args_i64(args, limit);
+  store_span(args, lease);
+  return &SQL_EVENT_OUT_TAKE;
+}
+
+struct event_row store_event_row(const struct db_rows *rows, size_t row)
+{
+  enum { ID, EVENT_ID, TYPE, SUBJECT, DATA, AT };
+  return (struct event_row){
+    .id = db_rows_i64(rows, row, ID),
+    .event_id = db_rows_text(rows, row, EVENT_ID),
+    .type = db_rows_text(rows, row, TYPE),
+    .subject = db_rows_text(rows, row, SUBJECT),
+    .data = db_rows_text(rows, row, DATA),
+    .at = db_rows_text(rows, row, AT),
+    .data_len = db_rows_text_len(rows, row, DATA),
+  };
+}
+
+const struct db_statement *store_events_done(struct db_args *args, const int64_t *ids, size_t count)
+{
+  db_args_array(args, DB_ARRAY_INT8);
+  for (size_t i = 0; i < count; i++) db_args_array_i64(args, ids[i]);
+  db_args_array_end(args);
+  return &SQL_EVENT_OUT_DONE;
+}
+
+const struct db_statement *store_refusals_add(struct db_args *args, const struct refusal_row *rows, size_t count)
+{
+  db_args_array(args, DB_ARRAY_INT8);
+  for (size_t i = 0; i < count; i++) db_args_array_i64(args, rows[i].activity_id);
+  db_args_array_end(args);
+  db_args_array(args, DB_ARRAY_TEXT);
+  for (size_t i = 0; i < count; i++) db_args_array_text(args, rows[i].code, strlen(rows[i].code));
+  db_args_array_end(args);
+  db_args_array(args, DB_ARRAY_INT8);
+  for (size_t i = 0; i < count; i++) db_args_array_i64(args, rows[i].count);
+  db_args_array_end(args);
+  return &SQL_REFUSAL_ADD;
+}

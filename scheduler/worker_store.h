@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statements of the scheduler's background workers: their arguments and their rows. Fill functions return the statement.
+// Owner: the calling worker.
+#pragma once
+
+#include "common/db.h"
+
+// --- activities in memory
+struct activity_row {
+  struct wall_time at;         // the database's instant
+  bool has_activity;           // false: the one row that comes when nothing changed
+  int64_t id;
+  const char *code, *status, *reward_code, *provider;  // "" for null
+  struct wall_time start, end;
+  bool is_limited;
+  int64_t remaining;
+};
+const struct db_statement *store_activity_read(struct db_args *args, struct wall_time changed_since);
+const struct db_statement *store_activity_read_all(struct db_args *args);
+const struct db_statement *store_activity_search(struct db_args *args);  // the caller then opens an array of texts
+struct activity_row store_activity_row(const struct db_rows *rows, size_t row);
+
+// --- the clock
+struct move_row {
+  const char *code, *to_status;
+  struct wall_time due, moved;
+};
+const struct db_statement *store_clock_next(struct db_args *args);
+bool store_clock_next_row(const struct db_rows *rows, struct span *out_due_in);  // false: nothing is due by itself
+const struct db_statement *store_clock_advance(struct db_args *args, int64_t limit);
+struct move_row store_clock_move(const struct db_rows *rows, size_t row);
+
+// --- overdue claims; rows come sorted by provider
+struct overdue_row {
+  struct wall_time at;
+  bool has_claim;
+  int64_t activity_id, claim_id, attempt;
+  const char *provider;
+};
+const struct db_statement *store_sweep(struct db_args *args, int64_t limit, bool from_the_oldest, struct wall_time from, struct span base);
+struct overdue_row store_sweep_row(const struct db_rows *rows, size_t row);
+const struct db_statement *store_due_count(struct db_args *args, int64_t limit);
+int64_t store_due_count_row(const struct db_rows *rows);
+
+// --- events
+struct event_row {
+  int64_t id;
+  const char *event_id, *type, *subject, *data, *at;
+  size_t data_len;
+};
+const struct db_statement *store_events_take(struct db_args *args, int64_t limit, struct span lease);
+struct event_row store_event_row(const struct db_rows *rows, size_t row);
+const struct db_statement *store_events_done(struct db_args *args, const int64_t *ids, size_t count);
+
+// --- counters of refusals
+struct refusal_row { int64_t activity_id; const char *code; int64_t count; };
+const struct db_statement *store_refusals_add(struct db_args *args, const struct refusal_row *rows, size_t count);
+// $n::interval of a span.
+void store_span(struct db_args *args, struct span s);
