@@ -51,8 +51,7 @@ static void base64_follows_rfc_4648(void **state)
 static void base64_refuses_other_spellings(void **state)
 {
   (void)state;
-  static const char *const wrong[] = {"Zg", "Zg=", "Z===", "====", "Zh==", "Zm9=", "Zm8=Zg==", "Zm 8", "Zm8=\n", "Zm-_", "Zm9v\n", "=Zm9", "Zg=="
-                                      "="};
+  static const char *const wrong[] = {"Zg", "Zg=", "Z===", "====", "Zh==", "Zm9=", "Zm8=Zg==", "Zm 8", "Zm8=\n", "Zm-_", "Zm9v\n", "=Zm9", "Zg==="};
   for (size_t i = 0; i < ARRAY_LEN(wrong); i++) assert_refused(text_from_base64, wrong[i]);
 }
 
