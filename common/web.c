@@ -50,15 +50,28 @@ struct web_server *web_server_new(struct runtime *rt, const struct web_conf *con
 
 static bool is_full(const struct web_server *s) { return (int64_t)s->conn_count >= s->conf.connections_max; }
 
+// The connection that is in this state for longest, if that is longer than the limit.
+static struct web_conn *first_older(struct web_server *s, enum conn_state state, struct span limit)
+{
+  struct list *first = s->conns[state].next;
+  if (first == &s->conns[state]) return NULL;
+  struct web_conn *c = CONTAINER_OF(first, struct web_conn, node);
+  return mono_since(loop_now(s->rt->loop), c->since).us >= limit.us ? c : NULL;
+}
+
+// Whoever is still reading an answer is not idle; sweep_stalled looks after those who do not read.
+static struct web_conn *first_idle(struct web_server *s, struct span limit)
+{
+  struct web_conn *c;
+  while ((c = first_older(s, CONN_IDLE, limit)) != NULL && conn_has_output(c)) conn_touch(c);
+  return c;
+}
+
 static bool make_room(struct web_server *s)
 {
-  struct mono_time now = loop_now(s->rt->loop);
-  struct list *oldest = s->conns[CONN_IDLE].next;
-  if (oldest == &s->conns[CONN_IDLE]) return false;
-  struct web_conn *c = CONTAINER_OF(oldest, struct web_conn, node);
-  if (mono_since(now, c->since).us < EVICT_AFTER.us) return false;
-  conn_close(c);
-  return true;
+  struct web_conn *c = first_idle(s, EVICT_AFTER);
+  if (c) conn_close(c);
+  return c != NULL;
 }
 
 static void pause_accept(struct web_server *s)
@@ -113,14 +126,6 @@ static void close_listener(struct web_server *s)
 
 // --- time-outs --------------------------------------------------------------------------------------------------------
 
-static struct web_conn *first_older(struct web_server *s, enum conn_state state, struct span limit)
-{
-  struct list *first = s->conns[state].next;
-  if (first == &s->conns[state]) return NULL;
-  struct web_conn *c = CONTAINER_OF(first, struct web_conn, node);
-  return mono_since(loop_now(s->rt->loop), c->since).us >= limit.us ? c : NULL;
-}
-
 static void sweep_stalled(struct web_server *s)
 {
   struct mono_time now = loop_now(s->rt->loop);
@@ -152,7 +157,7 @@ static void on_sweep(void *ctx)
   struct span idle = s->draining && s->listener < 0 ? DRAIN_IDLE : s->conf.idle_timeout;
   struct web_conn *c;
   if (s->draining) sweep_drain(s);
-  while ((c = first_older(s, CONN_IDLE, idle)) != NULL) conn_close(c);
+  while ((c = first_idle(s, idle)) != NULL) conn_close(c);
   while ((c = first_older(s, CONN_READING, s->conf.request_timeout)) != NULL) conn_time_out(c);
   while ((c = first_older(s, CONN_LINGERING, LINGER_TIME)) != NULL) conn_close(c);
   sweep_stalled(s);
@@ -202,6 +207,14 @@ static bool split_listen(const char *text, char host[256], char port[8])
   return true;
 }
 
+// A name such as localhost may stand for several: the first of IPv4, which is what clients are usually given.
+static const struct addrinfo *choose_address(const struct addrinfo *found)
+{
+  for (const struct addrinfo *a = found; a; a = a->ai_next)
+    if (a->ai_family == AF_INET) return a;
+  return found;
+}
+
 static int bind_listener(const struct addrinfo *a)
 {
   int one = 1;
@@ -245,11 +258,12 @@ enum result web_server_start(struct web_server *s, char out_why[WEB_WHY_BYTES])
     (void)snprintf(out_why, WEB_WHY_BYTES, "cannot listen on %.120s: %.80s", s->conf.listen, gai_strerror(code));
     TRY(RESULT_UNAVAILABLE);
   }
-  if (s->conf.auth == 0 && !is_loopback(found->ai_addr)) {
+  const struct addrinfo *chosen = choose_address(found);
+  if (s->conf.auth == 0 && !is_loopback(chosen->ai_addr)) {
     (void)snprintf(out_why, WEB_WHY_BYTES, "%.120s is not loopback: set auth to keys", s->conf.listen);
     TRY(RESULT_DENIED);
   }
-  s->listener = bind_listener(found);
+  s->listener = bind_listener(chosen);
   if (s->listener < 0) {
     (void)snprintf(out_why, WEB_WHY_BYTES, "cannot listen on %.120s: %.80s", s->conf.listen, strerror(errno));
     TRY(RESULT_UNAVAILABLE);

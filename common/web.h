@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HTTP/1.1 server of every daemon: bounded, strict, on the loop. A request belongs to its handler until it is answered
-// exactly once; if the client leaves first the answer is dropped silently. Loop thread only. The only user of bufferevents.
+// exactly once; if the client leaves first the answer is dropped silently. Loop thread only.
 #pragma once
 
 #include <stdbool.h>
@@ -39,9 +39,10 @@ struct web_server *web_server_new(struct runtime *rt, const struct web_conf *con
 #define WEB_WHY_BYTES 256
 MUST_CHECK enum result web_server_start(struct web_server *s, char out_why[WEB_WHY_BYTES]);
 int web_server_port(const struct web_server *s);
-void web_server_drain(struct web_server *s);  // stop accepting, answer with Connection: close, close idle connections
-size_t web_server_open_requests(const struct web_server *s);
-void web_server_free(struct web_server *s);
+// For half a second whoever still comes is answered, with Connection: close (and /readyz with 503); then it stops accepting and closes what idles.
+void web_server_drain(struct web_server *s);
+size_t web_server_open_requests(const struct web_server *s);  // while draining also connections that are owed something: 0 means done
+void web_server_free(struct web_server *s);  // requests that handlers still have may be answered later; nobody hears it
 // Health: what /readyz says. NULL: ready.
 void web_server_set_not_ready(struct web_server *s, const char *why);
 // Checks a presented API key: returns the scopes it has (bits of web_scope), 0 for none; and a stable name for logs in out_actor.

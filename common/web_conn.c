@@ -77,6 +77,10 @@ static void conn_mark_dirty(struct web_conn *c)
   loop_defer(c->server->rt->loop, &c->server->flush_task, conn_flush_dirty, c->server);
 }
 
+bool conn_has_output(const struct web_conn *c) { return c->out_at < c->out.len; }
+
+void conn_touch(struct web_conn *c) { conn_enter(c, c->state); }
+
 // --- sending ----------------------------------------------------------------------------------------------------------
 
 static void conn_end(struct web_conn *c)
@@ -100,6 +104,7 @@ static void conn_sent_all(struct web_conn *c)
   }
   buf_clear(&c->out);
   c->out_at = 0;
+  if (list_is_linked(&c->stalled_node)) conn_touch(c);  // the time it took to read the answer was not idle
   list_remove(&c->stalled_node);
   if (c->state == CONN_FLUSHING) conn_end(c);
   else conn_watch(c, c->eof ? 0 : LOOP_READ);

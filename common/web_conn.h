@@ -117,6 +117,8 @@ void conn_close(struct web_conn *c);              // at once; freed at the end o
 void conn_free(struct web_conn *c);               // outside of callbacks only
 void conn_request_done(struct web_conn *c);       // the reply is in c->out
 void conn_time_out(struct web_conn *c);           // CONN_READING took too long
+bool conn_has_output(const struct web_conn *c);
+void conn_touch(struct web_conn *c);              // counts its time in this state from now
 void conn_flush_dirty(void *server);              // end of turn
 // web_std.c
 const struct web_routes *web_std_routes(void);

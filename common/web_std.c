@@ -218,6 +218,6 @@ void web_std_dispatch(struct web_request *req)
     problem(req, 415, "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Type must be the one this call takes, in UTF-8.");
     return;
   }
-  ENSURE(is_whole && c->state == CONN_HANDLING);
-  req->route->handler(req);
+  if (is_whole) req->route->handler(req);
+  else problem(req, 503, "UNAVAILABLE", "The key could not be checked a moment ago; try again.");  // asked twice, it got two answers
 }

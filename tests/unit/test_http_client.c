@@ -1,58 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of common/http_client against a raw server that misbehaves on purpose: what arrived there, and which stage is reported.
-// Owner: unit tests; the server is a thread of its own with blocking sockets, stopped by closing its listener.
+// Tests of common/http_client against a server that misbehaves: what arrived there, and which stage is reported.
+// Owner: unit tests.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#include "common/buf.h"
 #include "common/clk.h"
-#include "common/contract.h"
 #include "common/http_client.h"
 #include "common/loop.h"
-#include "common/mem.h"
-
-#define OK_ANSWER "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nRetry-After: 7\r\nContent-Length: 15\r\n\r\n{\"status\":\"OK\"}"
-#define REQUEST_BYTES_MAX 65536
-#define ANSWERS_MAX 16
-#define CONNECTIONS_MAX 32
-
-// What the server does with the n-th request it has read completely.
-struct step {
-  const char *answer;  // NULL: none
-  int delay_ms;
-  bool close;          // after the answer
-  size_t flood;        // that many more bytes after the answer
-};
-
-struct fake {
-  int listener, port;
-  pthread_t thread;
-  atomic_bool stop;
-  atomic_int hits, connections;
-  struct step steps[ANSWERS_MAX];  // the last one repeats
-  size_t step_count;
-  pthread_mutex_t lock;
-  struct buf seen;                 // the last request
-};
+#include "tests/unit/fake_http.h"
 
 struct fixture {
   struct runtime rt;
   struct http_client *client;
   struct fake fake;
-  bool fake_runs;
   char url[64];
 };
 
@@ -63,121 +28,6 @@ struct outcome {
   struct buf body, fault, retry_after, content_type;
   struct span duration;
 };
-
-// --- the server -------------------------------------------------------------------------------------------------------
-
-// The length of a complete request at the start of bytes, 0 if there is none yet.
-static size_t request_length(const char *bytes, size_t len)
-{
-  const char *end = memmem(bytes, len, "\r\n\r\n", 4);
-  if (!end) return 0;
-  size_t head = (size_t)(end - bytes) + 4, body = 0;
-  const char *cl = memmem(bytes, head, "Content-Length: ", 16);
-  for (cl = cl ? cl + 16 : ""; *cl >= '0' && *cl <= '9'; cl++) body = body * 10 + (size_t)(*cl - '0');
-  return len >= head + body ? head + body : 0;
-}
-
-static void send_all(int fd, const char *bytes, size_t len)
-{
-  for (size_t at = 0; at < len;) {
-    ssize_t n = send(fd, bytes + at, len - at, MSG_NOSIGNAL);
-    if (n <= 0) return;
-    at += (size_t)n;
-  }
-}
-
-// False when the connection is to be closed.
-static bool play_step(struct fake *s, int fd)
-{
-  static const char flood[4096] = "";
-  size_t n = (size_t)atomic_fetch_add(&s->hits, 1);
-  const struct step *step = &s->steps[n < s->step_count ? n : s->step_count - 1];
-  for (int waited = 0; waited < step->delay_ms && !atomic_load(&s->stop); waited += 10) (void)poll(NULL, 0, 10);
-  if (step->answer) send_all(fd, step->answer, strlen(step->answer));
-  for (size_t sent = 0; sent < step->flood; sent += sizeof flood) send_all(fd, flood, sizeof flood);
-  return !step->close;
-}
-
-struct peer { int fd; char *bytes; size_t len; };
-
-static bool serve(struct fake *s, struct peer *p)
-{
-  ssize_t n = recv(p->fd, p->bytes + p->len, REQUEST_BYTES_MAX - p->len, 0);
-  if (n <= 0) return false;
-  p->len += (size_t)n;
-  size_t length = request_length(p->bytes, p->len);
-  if (length == 0) return p->len < REQUEST_BYTES_MAX;
-  pthread_mutex_lock(&s->lock);
-  buf_clear(&s->seen);
-  buf_append(&s->seen, p->bytes, length);
-  pthread_mutex_unlock(&s->lock);
-  p->len = 0;
-  return play_step(s, p->fd);
-}
-
-static void peer_release(struct peer *p)
-{
-  close(p->fd);
-  mem_free(p->bytes);
-}
-
-static void *fake_run(void *ctx)
-{
-  struct fake *s = ctx;
-  struct peer peers[CONNECTIONS_MAX];
-  size_t count = 0;
-  while (!atomic_load(&s->stop)) {
-    struct pollfd fds[CONNECTIONS_MAX + 1] = {{s->listener, POLLIN, 0}};
-    for (size_t i = 0; i < count; i++) fds[i + 1] = (struct pollfd){peers[i].fd, POLLIN, 0};
-    (void)poll(fds, count + 1, 20);
-    for (size_t i = count; i-- > 0;) {
-      if (fds[i + 1].revents == 0 || serve(s, &peers[i])) continue;
-      peer_release(&peers[i]);
-      peers[i] = peers[--count];
-    }
-    if (!(fds[0].revents & POLLIN) || count == CONNECTIONS_MAX) continue;
-    int fd = accept(s->listener, NULL, NULL);
-    if (fd < 0) continue;
-    atomic_fetch_add(&s->connections, 1);
-    peers[count++] = (struct peer){fd, mem_zalloc(REQUEST_BYTES_MAX + 1, 1), 0};
-  }
-  while (count > 0) peer_release(&peers[--count]);
-  return NULL;
-}
-
-static void listen_on_any_port(int *out_fd, int *out_port, int backlog)
-{
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-  socklen_t len = sizeof a;
-  *out_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ENSURE(bind(*out_fd, (const struct sockaddr *)&a, sizeof a) == 0 && listen(*out_fd, backlog) == 0);
-  ENSURE(getsockname(*out_fd, (struct sockaddr *)&a, &len) == 0);
-  *out_port = ntohs(a.sin_port);
-}
-
-static void fake_start(struct fixture *f, const struct step *steps, size_t count)
-{
-  struct fake *s = &f->fake;
-  listen_on_any_port(&s->listener, &s->port, 64);
-  memcpy(s->steps, steps, count * sizeof *steps);
-  s->step_count = count;
-  pthread_mutex_init(&s->lock, NULL);
-  buf_init(&s->seen, REQUEST_BYTES_MAX);
-  (void)snprintf(f->url, sizeof f->url, "http://127.0.0.1:%d/credits", s->port);
-  ENSURE(pthread_create(&s->thread, NULL, fake_run, s) == 0);
-  f->fake_runs = true;
-}
-
-static void fake_stop(struct fixture *f)
-{
-  if (!f->fake_runs) return;
-  atomic_store(&f->fake.stop, true);
-  pthread_join(f->fake.thread, NULL);
-  close(f->fake.listener);
-  buf_release(&f->fake.seen);
-  pthread_mutex_destroy(&f->fake.lock);
-  f->fake_runs = false;
-}
 
 // --- the client -------------------------------------------------------------------------------------------------------
 
@@ -198,10 +48,16 @@ static int teardown(void **state)
 {
   struct fixture *f = *state;
   http_client_free(f->client);
-  fake_stop(f);
+  fake_stop(&f->fake);
   loop_free(f->rt.loop);
   mem_free(f);
   return 0;
+}
+
+static void start(struct fixture *f, const struct step *steps, size_t count)
+{
+  fake_start(&f->fake, steps, count);
+  (void)snprintf(f->url, sizeof f->url, "http://127.0.0.1:%d/credits", f->fake.port);
 }
 
 static void keep(struct buf *b, const char *text)
@@ -285,7 +141,7 @@ static void expect_answer(struct fixture *f, const struct http_request *r, int s
 static void a_complete_answer_is_handed_over(void **state)
 {
   struct fixture *f = *state;
-  fake_start(f, &(struct step){.answer = OK_ANSWER}, 1);
+  start(f, &(struct step){.answer = OK_ANSWER}, 1);
   struct outcome o;
   struct http_request r = post_to(f->url);
   send_and_wait(f, &r, &o);
@@ -314,7 +170,7 @@ static void methods_are_sent_as_given(void **state)
       {"PUT", "{}", "PUT /credits HTTP/1.1\r\n", "x-www-form"},     {"POST", NULL, "POST /credits HTTP/1.1\r\n", "x-www-form"},
       {"DELETE", "{}", "DELETE /credits HTTP/1.1\r\n", "x-www-form"},
   };
-  fake_start(f, &(struct step){.answer = OK_ANSWER}, 1);
+  start(f, &(struct step){.answer = OK_ANSWER}, 1);
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     struct http_request r = post_to(f->url);
     r.method = cases[i].method;
@@ -332,7 +188,7 @@ static void methods_are_sent_as_given(void **state)
 static void redirects_are_not_followed(void **state)
 {
   struct fixture *f = *state;
-  fake_start(f, &(struct step){.answer = "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"}, 1);
+  start(f, &(struct step){.answer = "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"}, 1);
   struct http_request r = post_to(f->url);
   expect_answer(f, &r, 302);
   assert_int_equal(atomic_load(&f->fake.hits), 1);
@@ -341,7 +197,7 @@ static void redirects_are_not_followed(void **state)
 static void refusals_of_the_other_side_are_answers(void **state)
 {
   struct fixture *f = *state;
-  fake_start(f, &(struct step){.answer = "HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\n{}"}, 1);
+  start(f, &(struct step){.answer = "HTTP/1.1 503 Busy\r\nContent-Length: 2\r\n\r\n{}"}, 1);
   struct http_request r = post_to(f->url);
   expect_answer(f, &r, 503);
 }
@@ -352,7 +208,7 @@ static void b67_a_kept_connection_that_dies_may_be_hit_twice_with_one_id(void **
 {
   struct fixture *f = *state;
   const struct step steps[] = {{.answer = OK_ANSWER}, {.close = true}, {.answer = OK_ANSWER}};
-  fake_start(f, steps, ARRAY_LEN(steps));
+  start(f, steps, ARRAY_LEN(steps));
   struct http_request r = post_to(f->url);
   expect_answer(f, &r, 200);
   expect_answer(f, &r, 200);
@@ -365,7 +221,7 @@ static void b67_a_fresh_connection_is_never_repeated(void **state)
 {
   struct fixture *f = *state;
   const struct step steps[] = {{.answer = OK_ANSWER}, {.close = true}, {.answer = OK_ANSWER}};
-  fake_start(f, steps, ARRAY_LEN(steps));
+  start(f, steps, ARRAY_LEN(steps));
   struct http_request r = post_to(f->url);
   r.fresh_connection = true;
   expect_answer(f, &r, 200);
@@ -377,7 +233,7 @@ static void b67_a_fresh_connection_is_never_repeated(void **state)
 static void b72_no_answer_in_time_is_unknown(void **state)
 {
   struct fixture *f = *state;
-  fake_start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 600}, 1);
+  start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 600}, 1);
   struct http_request r = post_to(f->url);
   struct outcome o;
   r.total_timeout = span_ms(200);
@@ -401,7 +257,7 @@ static void broken_answers_are_unknown(void **state)
       {.answer = "HTTP/1.1 200 OK\r\nContent-Length: 1048576\r\n\r\n", .flood = 1048576},
       {.answer = "HTTP/1.1 200 OK\r\n\r\n", .flood = 1048576, .close = true},
   };
-  fake_start(f, steps, ARRAY_LEN(steps));
+  start(f, steps, ARRAY_LEN(steps));
   for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
     struct http_request r = post_to(f->url);
     r.fresh_connection = true;
@@ -413,7 +269,7 @@ static void broken_answers_are_unknown(void **state)
 static void the_cap_of_the_answer_is_exact(void **state)
 {
   struct fixture *f = *state;
-  fake_start(f, &(struct step){.answer = OK_ANSWER}, 1);
+  start(f, &(struct step){.answer = OK_ANSWER}, 1);
   struct http_request r = post_to(f->url);
   struct outcome o;
   r.answer_max = 15;
@@ -430,10 +286,10 @@ static void the_cap_of_the_answer_is_exact(void **state)
 static void refused_connections_are_safe_to_repeat(void **state)
 {
   struct fixture *f = *state;
-  fake_start(f, &(struct step){.answer = OK_ANSWER, .close = true}, 1);
+  start(f, &(struct step){.answer = OK_ANSWER, .close = true}, 1);
   struct http_request r = post_to(f->url);
   expect_answer(f, &r, 200);  // the handle that is used again has sent bytes before
-  fake_stop(f);
+  fake_stop(&f->fake);
   expect_fault(f, &r, HTTP_NEVER_SENT);
 }
 
@@ -472,7 +328,7 @@ static void a_tls_failure_is_safe_to_repeat(void **state)
 {
   struct fixture *f = *state;
   char url[64];
-  fake_start(f, &(struct step){.answer = "not TLS at all", .close = true}, 1);
+  start(f, &(struct step){.answer = "not TLS at all", .close = true}, 1);
   (void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", f->fake.port);
   struct http_request r = post_to(url);
   r.total_timeout = span_ms(300);
@@ -484,7 +340,7 @@ static void a_call_that_waits_for_a_connection_is_safe_to_repeat(void **state)
 {
   struct fixture *f = *state;
   struct outcome first = {0}, second = {0};
-  fake_start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 700}, 1);
+  start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 700}, 1);
   struct http_request r = post_to(f->url);
   r.total_timeout = span_ms(300);
   assert_int_equal(http_client_send(f->client, &r, on_answer, &first, NULL), RESULT_OK);
@@ -504,7 +360,7 @@ static void a_full_client_takes_nothing(void **state)
 {
   struct fixture *f = *state;
   struct outcome first = {0}, second = {0};
-  fake_start(f, &(struct step){.answer = OK_ANSWER}, 1);
+  start(f, &(struct step){.answer = OK_ANSWER}, 1);
   struct http_request r = post_to(f->url);
   struct http_call *call = NULL;
   assert_int_equal(http_client_send(f->client, &r, on_answer, &first, &call), RESULT_OK);
@@ -543,7 +399,7 @@ static void open_calls_are_told_when_the_client_ends(void **state)
 {
   struct fixture *f = *state;
   struct outcome sent = {0}, unsent = {0};
-  fake_start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 2000}, 1);
+  start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 2000}, 1);
   struct http_request r = post_to(f->url);
   assert_int_equal(http_client_send(f->client, &r, on_answer, &sent, NULL), RESULT_OK);
   struct mono_time end = mono_after(clk_mono(), span_s(2));
@@ -571,7 +427,7 @@ static void on_chain(void *ctx, const struct http_answer *a)
 static void a_callback_may_send_the_next_call(void **state)
 {
   struct fixture *f = *state;
-  fake_start(f, &(struct step){.answer = OK_ANSWER}, 1);
+  start(f, &(struct step){.answer = OK_ANSWER}, 1);
   struct chain c = {f, post_to(f->url), 200, 0};
   assert_int_equal(http_client_send(f->client, &c.r, on_chain, &c, NULL), RESULT_OK);
   struct mono_time end = mono_after(clk_mono(), span_s(5));

@@ -486,22 +486,14 @@ static void mutations_do_not_depend_on_the_cut(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reads_the_parts_of_a_request),
-      cmocka_unit_test(bodies_by_length_and_in_chunks),
-      cmocka_unit_test(finds_the_start_of_the_next_request_after_chunks),
-      cmocka_unit_test(tiny_chunks_take_no_more_room_than_their_body),
-      cmocka_unit_test(connection_and_version_decide_about_closing),
-      cmocka_unit_test(targets),
-      cmocka_unit_test(waits_for_the_rest),
-      cmocka_unit_test(expectations),
-      cmocka_unit_test(refuses_ambiguous_lengths),
-      cmocka_unit_test(refuses_bad_chunks),
-      cmocka_unit_test(refuses_malformed_heads),
-      cmocka_unit_test(refuses_nul_anywhere_in_the_head),
-      cmocka_unit_test(limits_of_the_head),
-      cmocka_unit_test(limit_of_header_count),
-      cmocka_unit_test(limit_of_the_body),
-      cmocka_unit_test(token_characters_are_those_of_rfc_9110),
+      cmocka_unit_test(reads_the_parts_of_a_request), cmocka_unit_test(bodies_by_length_and_in_chunks),
+      cmocka_unit_test(finds_the_start_of_the_next_request_after_chunks), cmocka_unit_test(tiny_chunks_take_no_more_room_than_their_body),
+      cmocka_unit_test(connection_and_version_decide_about_closing), cmocka_unit_test(targets),
+      cmocka_unit_test(waits_for_the_rest), cmocka_unit_test(expectations),
+      cmocka_unit_test(refuses_ambiguous_lengths), cmocka_unit_test(refuses_bad_chunks),
+      cmocka_unit_test(refuses_malformed_heads), cmocka_unit_test(refuses_nul_anywhere_in_the_head),
+      cmocka_unit_test(limits_of_the_head), cmocka_unit_test(limit_of_header_count),
+      cmocka_unit_test(limit_of_the_body), cmocka_unit_test(token_characters_are_those_of_rfc_9110),
       cmocka_unit_test(mutations_do_not_depend_on_the_cut),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
