@@ -35,7 +35,7 @@ begin
       ('largesse_scheduler', array['claim_submit', 'claim_lookup', 'claim_sweep', 'claim_get', 'claim_get_by_biz', 'claim_list_by_user',
          'claim_list_by_activity', 'activity_put', 'activity_action', 'activity_advance', 'activity_next_due', 'activity_json', 'activity_list',
          'activity_history_list', 'activity_cache', 'stock_adjust', 'reward_put', 'reward_json', 'event_put', 'local_time', 'event_out_take', 'event_out_done',
-         'refusal_add', 'partitions_ensure', 'partition_month']),
+         'refusal_add', 'activity_cache_find', 'claim_due_count', 'partitions_ensure', 'partition_month']),
       ('largesse_fulfiller', array['claim_take', 'claim_settle', 'dead_letter_unreadable', 'delivery_figures']),
       ('largesse_reconciler', array['audit_list', 'audit_run', 'finding_record', 'finding_list', 'audit_begin', 'audit_end', 'audit_activities', 'dead_letter_retry',
          'dead_letter_list', 'dead_letter_show', 'activity_json', 'activity_list', 'claim_get', 'claim_get_by_biz'])
