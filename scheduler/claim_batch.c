@@ -374,7 +374,7 @@ void claim_batcher_add(struct claim_batcher *b, struct claim_request *r)
   b->waiting++;
   r->seq = ++b->seq;
   struct activity *a = activity_cache_find(b->cache, r->search.code);
-  if (a) {
+  if (a && a->facts.status != ACTIVITY_DRAFT) {  // a draft may have been published a moment ago
     route(b, r, a);
     return;
   }
