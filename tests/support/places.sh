@@ -65,6 +65,7 @@ make_server_dir() {
   if [ "$SERVER_USER" != - ] && ! as_server_user test -x "$HOME_DIR"; then
     real=/var/tmp/largesse-$(printf '%s' "$HOME_DIR" | cksum | tr ' ' -)
     [ ! -L "$real" ] || die "$real is a link: remove it"
+    [ -L "$SERVER_DIR" ] || rm -rf "$real"  # LARGESSE_HOME was removed: begin anew
     ln -sfn "$real" "$SERVER_DIR" || return 1
   fi
   if [ ! -d "$real" ]; then
