@@ -9,6 +9,7 @@ returns table (ord int, verdict text, claim_id bigint, status text, at timestamp
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
+#variable_conflict use_column
 declare
   v_activity record;
 begin
@@ -23,7 +24,8 @@ begin
                 when (k.user_id, k.quantity) = (r.user_id, r.quantity) and k.channel is not distinct from r.channel then 'REPLAYED'
                 else 'BIZ_ID_REUSED' end,
            k.id, k.status, k.created_at,
-           case when k.user_id = r.user_id then largesse.claim_json(k.row, v_activity.code) end
+           case when (k.user_id, k.quantity) = (r.user_id, r.quantity) and k.channel is not distinct from r.channel
+                then largesse.claim_json(k.row, v_activity.code) end
       from unnest(i_biz_ids, i_user_ids, i_quantities, i_channels) with ordinality as r(biz_id, user_id, quantity, channel, ord)
       left join lateral (
         select c.id, c.user_id, c.quantity, c.channel, c.status, c.created_at, c as row

@@ -11,6 +11,7 @@ returns table (activity_id bigint, claim_id bigint)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
+#variable_conflict use_column
 declare
   v_now   timestamptz;
   v_to    largesse.claim_state;

@@ -17,6 +17,7 @@ returns table (activity_id bigint, claim_id bigint, status text, under_review bo
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
+#variable_conflict use_column
 declare
   v_now  timestamptz;
   v_done record;
@@ -30,12 +31,17 @@ begin
       join largesse.claim c on c.activity_id = r.a and c.id = r.c
   on conflict do nothing;
 
-  -- A refusal counts only while its attempt owns the claim: a newer one may have delivered.
-  select array_agg(r.a) as a, array_agg(r.c) as c, array_agg(r.ref) as ref, array_agg(r.code) as code, array_agg(r.detail) as detail into v_lost
-    from unnest(i_activity_ids, i_claim_ids, i_attempts, i_outcomes, i_refs, i_codes, i_details, i_review)
-           as r(a, c, attempt, outcome, ref, code, detail, review)
-    join largesse.claim c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt
-    where r.outcome = 'refused' and r.review is null;
+  -- A refusal counts only while its attempt owns the claim: a newer one may have delivered. Stock before claims, as everywhere.
+  perform 1 from largesse.stock s
+    where s.activity_id in (select r.a from unnest(i_activity_ids, i_outcomes, i_review) as r(a, outcome, review)
+                             where r.outcome = 'refused' and r.review is null)
+    order by s.activity_id, s.segment for update;
+  select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.ref) as ref, array_agg(o.code) as code, array_agg(o.detail) as detail into v_lost
+    from (select r.* from unnest(i_activity_ids, i_claim_ids, i_attempts, i_outcomes, i_refs, i_codes, i_details, i_review)
+                   as r(a, c, attempt, outcome, ref, code, detail, review)
+            join largesse.claim c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt
+           where r.outcome = 'refused' and r.review is null
+           order by r.a, r.c for no key update of c) o;
   if v_lost.a is not null then
     return query
       select m.activity_id, m.claim_id, 'failed', false

@@ -13,6 +13,7 @@ returns table (ord int, verdict text, claim_id bigint, status text, at timestamp
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
+#variable_conflict use_column
 declare
   v_remaining bigint;
   v_wanted    bigint;

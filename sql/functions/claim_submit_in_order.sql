@@ -10,6 +10,7 @@ returns table (ord int, verdict text, claim_id bigint, status text, at timestamp
 language plpgsql volatile
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
+#variable_conflict use_column
 declare
   v_known     largesse.claim;
   v_code      text := (select a.code from largesse.activity a where a.id = i_activity_id);
@@ -26,7 +27,7 @@ begin
       verdict := case when v_known.user_id = i_user_ids[i] and v_known.quantity = i_quantities[i]
                        and v_known.channel is not distinct from i_channels[i] then 'REPLAYED' else 'BIZ_ID_REUSED' end;
       claim_id := v_known.id; status := v_known.status;
-      detail := case when v_known.user_id = i_user_ids[i] then largesse.claim_json(v_known, v_code) end;
+      detail := case verdict when 'REPLAYED' then largesse.claim_json(v_known, v_code) end;
       return next; continue;
     end if;
 

@@ -2,12 +2,13 @@
 -- The fast half of claim_submit: one statement for the whole batch, right when all would fit and nothing repeats.
 -- Parameters: as claim_submit, and what it read under the stock lock (the limits as parallel arrays).
 -- Result: as claim_submit. Locks: the caller holds the stock row; usage rows by the index, claims.
--- Errors: 23505, 21000 when a bizId or user repeats; 40001 when a guard did not hold. The caller then takes the ordered way.
+-- Errors: 23505, 21000 or 40001 when a bizId or user repeats or a guard did not hold. The caller then takes the ordered way.
 
 -- Refuses to go on unless a guard held. Parameters: i_held. Result: true. Locks: none. Errors: 40001.
 create or replace function largesse.claim_guard(i_held boolean) returns boolean
 language plpgsql volatile
 as $$
+#variable_conflict use_column
 begin
   if i_held is not true then
     raise exception 'stock or usage changed while a batch was judged' using errcode = 'serialization_failure';
@@ -68,8 +69,11 @@ begin
     select largesse.claim_guard(
         (select count(*) from usage_taken) = n.accepted * cardinality(i_periods)
         and (select count(*) from stock_taken) = least(n.accepted, 1)
-        and (select count(*) from accepted) = n.accepted) as ok
-      from (select count(*) as accepted from judged j where j.new_id is not null) n
+        and (select count(*) from accepted) = n.accepted
+        -- A user who comes twice is judged in order: what the first takes, the second must see.
+        and n.users = n.unknown) as ok
+      from (select count(j.new_id) as accepted, count(*) as unknown, count(distinct j.user_id) as users
+              from judged j where j.known_id is null) n
   )
   select 0, i_status, case when i_remaining is not null then coalesce((select s.remaining from stock_taken s), i_remaining) end,
          null::text, i_now, null::text
@@ -83,7 +87,8 @@ begin
          coalesce(j.new_id, j.known_id),
          case when j.new_id is not null then 'issuing' else k.status end,
          i_now,
-         case when j.known_id is not null and (k.quantity, k.user_id) = (j.quantity, j.user_id) then k.shown
+         case when j.known_id is not null then
+                case when (k.user_id, k.quantity) = (j.user_id, j.quantity) and k.channel is not distinct from j.channel then k.shown end
               when j.over_period is not null then largesse.limit_json(j.over_period, j.over_max, j.over_used, j.over_resets) end
     from judged j
     left join lateral (

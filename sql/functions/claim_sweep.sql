@@ -8,6 +8,7 @@ returns table (activity_id bigint, claim_id bigint, attempt int, provider text, 
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
+#variable_conflict use_column
 declare
   v_now timestamptz := largesse.clock_now();
 begin

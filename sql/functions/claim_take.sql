@@ -14,6 +14,7 @@ returns table (activity_id bigint, claim_id bigint, attempt int, tries int, doin
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
+#variable_conflict use_column
 declare
   v_now timestamptz := largesse.clock_now();
 begin

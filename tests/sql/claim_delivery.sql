@@ -1,0 +1,92 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Take, settle, give back, review, retry and sweep, as the fulfiller and the sweeper use them.
+create schema probe;
+create function probe.expect(i_what text, i_actual text, i_expected text) returns void language plpgsql as $$
+begin
+  if i_actual is distinct from i_expected then raise exception '%: expected %, got %', i_what, i_expected, i_actual; end if;
+end $$;
+select largesse.reward_put('probe', 'simulator', 100, 'CNY', '{"x": 1}');
+select largesse.activity_put(jsonb_build_object('code', 'a', 'name', 'a', 'kind', 'reward', 'timeZone', 'Asia/Shanghai', 'rewardCode', 'probe',
+  'startAt', now() - interval '1 hour', 'endAt', now() + interval '1 day', 'stock', '{"total": 20}'::jsonb,
+  'limits', '[{"count": 2, "period": "total"}, {"count": 2, "period": "day"}]'::jsonb), 'test', null);
+select largesse.activity_action('a', 'publish', 'test', null, null);
+create temp table accepted as
+  select s.ord as user_id, s.claim_id, a.id as activity_id from largesse.activity a cross join lateral largesse.claim_submit(a.id,
+    array(select 'b' || n from generate_series(1, 8) n), array(select n::bigint from generate_series(1, 8) n),
+    array(select 1 + n % 2 from generate_series(1, 8) n), array_fill(null::text, array[8]), '5 s') s where s.ord > 0;
+create function probe.take(i_user int, i_attempt int) returns text language sql as $$
+  select coalesce((select t.doing || ' ' || t.attempt || ' tries ' || t.tries || ' trust ' || (t.trust_in_ms > 0)
+    from accepted a cross join lateral largesse.claim_take(array[a.activity_id], array[a.claim_id], array[i_attempt], '10 s', '4 s') t
+   where a.user_id = i_user), 'nothing')
+$$;
+create function probe.settle(i_user int, i_attempt int, i_outcome text, i_due_ms bigint default 1000, i_review text default null) returns text language sql as $$
+  select coalesce((select s.status || case when s.under_review then ' review' else '' end
+    from accepted a cross join lateral largesse.claim_settle(array[a.activity_id], array[a.claim_id], array[i_attempt], array[i_outcome], array['simulator'],
+      array[200], array['ref-1'], array['REFUSED'], array['no such wallet'], array[now()], array[1000::bigint], array[i_due_ms], array[i_review]) s
+   where a.user_id = i_user), 'nothing')
+$$;
+create function probe.claim(i_user int) returns largesse.claim language sql as $$
+  select c from accepted a join largesse.claim c on c.activity_id = a.activity_id and c.id = a.claim_id where a.user_id = i_user
+$$;
+
+-- Delivered at once; the second message of the same claim is stale; nothing moves a finished claim back.
+select probe.expect('take', probe.take(1, 0), 'deliver 1 tries 1 trust true');
+select probe.expect('leased', probe.take(1, 1), 'nothing');
+select probe.expect('stale', probe.take(1, 0), 'nothing');
+select probe.expect('done', probe.settle(1, 1, 'done'), 'succeeded');
+select probe.expect('done twice', probe.settle(1, 1, 'done'), 'nothing');
+select probe.expect('late failure', probe.settle(1, 1, 'refused'), 'nothing');
+select probe.expect('finished', probe.take(1, 1), 'nothing');
+select probe.expect('nothing due', ((probe.claim(1)).next_attempt_at is null)::text, 'true');
+
+-- Retry climbs; an unknown outcome is inquired about; its trust time stays.
+select probe.take(2, 0);
+select probe.expect('retry', probe.settle(2, 1, 'retry'), 'issuing');
+select probe.expect('take again', probe.take(2, 1), 'deliver 2 tries 2 trust true');
+select probe.expect('unknown', probe.settle(2, 2, 'unknown'), 'issuing');
+select probe.expect('inquire', probe.take(2, 2), 'inquire 3 tries 3 trust true');
+select probe.expect('old token', probe.settle(2, 2, 'retry'), 'nothing');
+select probe.expect('done late', probe.settle(2, 2, 'done'), 'succeeded');
+
+-- A lease that ran out is unknown, never a plain new delivery.
+select probe.take(3, 0);
+update largesse.claim set lease_until = now() - interval '1 s' where user_id = 3;
+select probe.expect('lease ran out', probe.take(3, 1), 'inquire 2 tries 2 trust true');
+select probe.settle(3, 2, 'done');
+
+-- Refused: everything is given back, in every period.
+select probe.take(4, 0);
+select probe.expect('refused', probe.settle(4, 1, 'refused'), 'failed');
+select probe.expect('allowance', (select string_agg(period || used, ' ' order by period) from largesse.usage where user_id = 4), 'day0 total0');
+select probe.expect('failure', (probe.claim(4)).failure_code || ': ' || (probe.claim(4)).failure_detail, 'REFUSED: no such wallet');
+
+-- Review keeps what the claim holds; its dead letter is open; a retry starts the ladder anew, once.
+select probe.take(5, 0);
+select probe.expect('review', probe.settle(5, 1, 'unknown', 0, 'outcome_unknown'), 'issuing review');
+select probe.expect('letter', (select provider || ' ' || cause from largesse.dead_letter where closed_at is null), 'simulator outcome_unknown');
+select probe.expect('not taken under review', probe.take(5, 1), 'nothing');
+select probe.expect('dry run', (select outcome from largesse.dead_letter_retry(array(select id from largesse.dead_letter), 'test', 'x', true)), 'retried');
+select probe.expect('retry', (select outcome from largesse.dead_letter_retry(array(select id from largesse.dead_letter), 'test', 'x', false)), 'retried');
+select probe.expect('twice', (select outcome from largesse.dead_letter_retry(array(select id from largesse.dead_letter), 'test', 'x', false)), 'already_done');
+select probe.expect('fresh ladder', probe.take(5, 1), 'inquire 2 tries 1 trust true');
+select probe.settle(5, 2, 'done');
+select probe.expect('unknown letter', (select outcome from largesse.dead_letter_retry(array[99999::bigint], 'test', 'x', false)), 'not_found');
+
+-- The sweeper finds what is overdue, doubles, and leaves the rest.
+select probe.expect('nothing overdue', (select count(*)::text from largesse.claim_sweep(100, '-infinity', '10 s')), '0');
+update largesse.claim set next_attempt_at = now() - interval '1 s' where user_id in (6, 7);
+select probe.expect('overdue', (select count(*) || ' ' || min(provider) || ' ' || min(attempt) from largesse.claim_sweep(100, '-infinity', '10 s')), '2 simulator 0');
+select probe.expect('advanced', (select bool_and(next_attempt_at > now() + interval '9 s' and sweeps = 1)::text from largesse.claim where user_id in (6, 7)), 'true');
+select probe.expect('once', (select count(*)::text from largesse.claim_sweep(100, '-infinity', '10 s')), '0');
+
+-- Refusals of two activities in one call are refused: stock locks come first and one at a time.
+do $$ begin
+  perform largesse.claim_move(array[1, 2], array[1, 2], 'failed', null, null, null);
+  raise exception 'two activities were accepted';
+exception when invalid_parameter_value then null; end $$;
+
+do $$ declare v record; begin
+  for v in select d.name, r.* from largesse.activity a, largesse.audit_definition d, largesse.audit_run(d.name, a.id) r loop
+    raise exception 'audit: %', v;
+  end loop;
+end $$;
