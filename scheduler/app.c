@@ -100,6 +100,7 @@ static void make_parts(struct app *app)
   app->mq = mq_publisher_new(rt, &conf->daemon.broker, "largesse-scheduler");
   app->cache = activity_cache_new(rt, app->db, conf);
   app->lanes = lane_publisher_new(rt, app->mq);
+  for (size_t i = 0; i < conf->providers.count; i++) lane_publisher_add(app->lanes, conf->providers.items[i]);
   app->refusals = refusal_counts_new(rt, app->db);
   const struct claim_hooks hooks = {app, on_accepted, claim_reply};
   app->batcher = claim_batcher_new(rt, app->db, app->cache, conf, &hooks);

@@ -111,14 +111,27 @@ void lane_publisher_look(struct lane_publisher *p)
   for (size_t i = 0; i < p->lane_count; i++) look(p->lanes[i]);
 }
 
-bool lane_has_room(struct lane_publisher *p, const char *provider, int64_t low_water)
+static bool has_room(struct lane *lane, int64_t low_water)
 {
-  struct lane *lane = lane_of(p, provider);
-  if (!lane) return false;
   bool is_known = lane->seen.us != 0 && mono_since(clk_mono(), lane->seen).us < DEPTH_HOLDS_FOR.us;
   if (!is_known) look(lane);
   return is_known && lane->depth < (uint64_t)low_water;
 }
+
+bool lane_has_room(struct lane_publisher *p, const char *provider, int64_t low_water)
+{
+  struct lane *lane = lane_of(p, provider);
+  return lane && has_room(lane, low_water);
+}
+
+bool lane_publisher_has_room(struct lane_publisher *p, int64_t low_water)
+{
+  for (size_t i = 0; i < p->lane_count; i++)
+    if (has_room(p->lanes[i], low_water)) return true;
+  return p->lane_count == 0;  // claims of a provider that nobody has named yet would make its lane known
+}
+
+void lane_publisher_add(struct lane_publisher *p, const char *provider) { (void)lane_of(p, provider); }
 
 struct lane_publisher *lane_publisher_new(struct runtime *rt, struct mq_publisher *mq)
 {

@@ -19,5 +19,9 @@ size_t lane_publish(struct lane_publisher *p, const char *provider, const struct
 
 // Whether the sweeper may add to a lane: below its low water as last seen, and seen recently. Asks the broker again when asked.
 bool lane_has_room(struct lane_publisher *p, const char *provider, int64_t low_water);
+// False while every known lane is full or not looked at yet: then sweeping would only rewrite claims that are in the queues already.
+bool lane_publisher_has_room(struct lane_publisher *p, int64_t low_water);
+// Makes a lane known before the first claim for it.
+void lane_publisher_add(struct lane_publisher *p, const char *provider);
 // Asks for the depths of all known lanes.
 void lane_publisher_look(struct lane_publisher *p);

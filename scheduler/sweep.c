@@ -33,6 +33,7 @@ static const struct db_statement *prepare_sweep(void *ctx, struct db_args *args)
   lane_publisher_look(s->lanes);
   // Without a broker every visit would only push the claims further away.
   if (!mq_publisher_is_up(s->mq) || mq_publisher_is_blocked(s->mq)) return NULL;
+  if (!lane_publisher_has_room(s->lanes, s->conf->sweep.low_water)) return NULL;
   struct mono_time now = clk_mono();
   if (!s->is_full_pass) s->is_full_pass = s->full_pass.us == 0 || mono_since(now, s->full_pass).us >= s->conf->sweep.full_pass.us;
   if (s->is_full_pass) s->full_pass = now;
