@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wiring of the fulfiller. Loop thread.
+#include "fulfiller/app.h"
+
+#include "common/loop.h"
+#include "common/mem.h"
+#include "fulfiller/figures.h"
+#include "fulfiller/lane.h"
+#include "fulfiller/letters.h"
+#include "fulfiller/settle.h"
+#include "fulfiller/topology.h"
+
+#define CONFIG_BYTES_MAX (2 * 1024 * 1024)
+
+static const struct span health_every = {200000};
+static const struct span last_acks = {2000000};
+
+// --- health ----------------------------------------------------------------------------------------------------------
+
+bool app_is_ready(const struct app *app, const char **out_why_not)
+{
+  const char *why = NULL;
+  const char *fault = mq_publisher_fault(app->publisher);
+  if (fault == NULL) fault = mq_consumer_fault(app->consumer);
+  if (app->is_draining) why = "draining";
+  else if (!db_pool_is_up(app->db)) why = "no connection to the database";
+  else if (!mq_consumer_is_up(app->consumer) || !mq_publisher_is_up(app->publisher)) why = "no connection to the broker";
+  else if (fault != NULL) why = fault;
+  *out_why_not = why;
+  return why == NULL;
+}
+
+static void check_health(void *ctx)
+{
+  struct app *app = ctx;
+  const char *why_not = NULL;
+  (void)app_is_ready(app, &why_not);
+  web_server_set_not_ready(app->web, why_not);
+  loop_timer_set(app->health_timer, health_every);
+}
+
+// --- start -----------------------------------------------------------------------------------------------------------
+
+// A copy of the configuration that outlives reloads.
+static enum result copy_config(const struct fulfiller_conf *conf, struct log *log, struct fulfiller_conf **out_copy)
+{
+  struct conf_fault fault = {""};
+  struct buf text;
+  void *copy = NULL;
+  buf_init(&text, CONFIG_BYTES_MAX);
+  conf_print(fulfiller_conf_table(), conf, &text);
+  enum result result = buf_result(&text);
+  if (result == RESULT_OK) result = conf_parse(fulfiller_conf_table(), "configuration", buf_text(&text), text.len, &copy, &fault);
+  if (result != RESULT_OK) LOG(log, EV_CONFIG_REJECTED, F_STR("detail", fault.text));
+  else *out_copy = copy;
+  buf_release(&text);
+  return result;
+}
+
+static enum result start_web(struct app *app)
+{
+  static const struct web_routes no_routes = {NULL, 0};  // callbacks will come here
+  char why[WEB_WHY_BYTES] = "";
+  app->web = web_server_new(app->rt, &app->conf->web, &no_routes, app);
+  web_server_set_not_ready(app->web, "starting");
+  enum result result = web_server_start(app->web, why);
+  if (result != RESULT_OK) LOG(app->rt->log, EV_DAEMON_FAILED, F_STR("reason", why));
+  return result;
+}
+
+static void start_workers(struct app *app)
+{
+  const struct daemon_conf *conf = &app->conf->daemon;
+  app->db = db_pool_new(app->rt, &conf->database, "largesse fulfiller", "largesse_fulfiller");
+  app->publisher = mq_publisher_new(app->rt, &conf->broker, "largesse fulfiller publisher");
+  app->consumer = mq_consumer_new(app->rt, &conf->broker, "largesse fulfiller consumer");
+  app->letters = letters_new(app->rt, app->db, app->publisher, app->consumer);
+  app->settler = settler_new(app->rt, app->db, app->publisher, app->letters);
+  app->figures = figures_new(app->rt, app->db, &app->conf->providers, app->conf->figures_every);
+  topology_declare_common(app->publisher, app->consumer);
+}
+
+static enum result open_lane(struct app *app, const struct conf_entry *entry)
+{
+  const struct lane_means means = {app->rt, app->db, app->consumer, app->settler, app->letters};
+  struct conf_fault fault;
+  struct provider provider;
+  enum result result = provider_compile(entry->name, entry->block, &provider, &fault);
+  if (result != RESULT_OK) {
+    LOG(app->rt->log, EV_CONFIG_REJECTED, F_STR("provider", entry->name), F_STR("detail", fault.text));
+    return result;
+  }
+  struct lane *lane = lane_new(&means, &provider);
+  app->lanes[app->lane_count++] = lane;
+  topology_declare_lane(app->publisher, app->consumer, &lane->provider);
+  lane_open(lane);
+  return RESULT_OK;
+}
+
+enum result app_start(struct runtime *rt, const void *config, struct app **out_app)
+{
+  enum result result;
+  struct app *app = MEM_NEW(struct app);
+  struct conf_fault fault;
+  app->rt = rt;
+  *out_app = app;  // stop() releases it, also half started
+  TRY(copy_config(config, rt->log, &app->conf));
+  result = provider_check_all(app->conf, NULL, &fault);
+  if (result != RESULT_OK) {
+    LOG(rt->log, EV_CONFIG_REJECTED, F_STR("detail", fault.text));
+    goto cleanup;
+  }
+  TRY(start_web(app));
+  start_workers(app);
+  app->lanes = MEM_ARRAY(struct lane *, app->conf->providers.count);
+  for (size_t i = 0; i < app->conf->providers.count; i++) TRY(open_lane(app, &app->conf->providers.items[i]));
+  app->health_timer = loop_timer_new(rt->loop, check_health, app);
+  check_health(app);
+cleanup:
+  return result;
+}
+
+void app_reload(struct app *app, const void *config)
+{
+  const struct fulfiller_conf *conf = config;
+  db_pool_reload(app->db, &conf->daemon.database);
+  figures_set_every(app->figures, conf->figures_every);
+}
+
+// --- end -------------------------------------------------------------------------------------------------------------
+
+void app_drain(struct app *app)
+{
+  app->is_draining = true;
+  check_health(app);
+  for (size_t i = 0; i < app->lane_count; i++) lane_drain(app->lanes[i]);
+  figures_stop(app->figures);
+  web_server_drain(app->web);
+}
+
+bool app_is_idle(const struct app *app)
+{
+  for (size_t i = 0; i < app->lane_count; i++) {
+    if (!lane_is_idle(app->lanes[i])) return false;
+  }
+  return settler_open(app->settler) == 0 && letters_open(app->letters) == 0 && mq_publisher_open(app->publisher) == 0 &&
+         web_server_open_requests(app->web) == 0;
+}
+
+// Who calls back into others ends before them: calls, then statements, then posts. What could not be settled keeps its lease until it runs out.
+void app_stop(struct app *app)
+{
+  loop_timer_free(app->health_timer);
+  web_server_free(app->web);
+  if (app->figures != NULL) figures_stop(app->figures);
+  if (app->letters != NULL) letters_stop(app->letters);
+  if (app->settler != NULL) settler_stop(app->settler);
+  for (size_t i = 0; i < app->lane_count; i++) lane_stop(app->lanes[i]);
+  if (app->db != NULL) db_pool_free(app->db);
+  if (app->publisher != NULL) mq_publisher_free(app->publisher);
+  if (app->consumer != NULL) mq_consumer_flush(app->consumer, last_acks);
+  letters_free(app->letters);
+  settler_free(app->settler);
+  figures_free(app->figures);
+  for (size_t i = 0; i < app->lane_count; i++) lane_free(app->lanes[i]);
+  if (app->consumer != NULL) mq_consumer_free(app->consumer);
+  mem_free(app->lanes);
+  conf_free(fulfiller_conf_table(), app->conf);
+  mem_free(app);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fulfiller as a whole: what it is made of, in which order it starts and drains.
+// Owner: main; loop thread.
+#pragma once
+
+#include "common/daemon.h"
+#include "common/web.h"
+#include "fulfiller/config.h"
+
+struct figures;
+struct lane;
+struct letters;
+struct settler;
+
+// The daemon's own log events and metrics, after the library's.
+enum fulfiller_event {
+  EV_FULFILLER_BASE = LOG_COMMON_EVENT_COUNT - 1,
+#define LOG_EVENT(id, level, name) id,
+#include "fulfiller/log_events.def"
+#undef LOG_EVENT
+};
+enum fulfiller_metric {
+  M_FULFILLER_BASE = METRIC_COMMON_COUNT - 1,
+#define METRIC(id, type, name, labels, help) id,
+#include "fulfiller/metrics.def"
+#undef METRIC
+};
+
+struct app {
+  struct runtime *rt;
+  struct fulfiller_conf *conf;   // the app's own copy: profiles refer to its texts, and a reload frees the loaded one
+  struct db_pool *db;
+  struct mq_publisher *publisher;
+  struct mq_consumer *consumer;
+  struct web_server *web;
+  struct letters *letters;
+  struct settler *settler;
+  struct figures *figures;
+  struct lane **lanes;           // one per provider
+  size_t lane_count;
+  struct loop_timer *health_timer;
+  bool is_draining;
+};
+
+enum result app_start(struct runtime *rt, const void *config, struct app **out_app);
+void app_reload(struct app *app, const void *config);
+void app_drain(struct app *app);
+bool app_is_idle(const struct app *app);
+bool app_is_ready(const struct app *app, const char **out_why_not);
+void app_stop(struct app *app);

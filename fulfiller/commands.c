@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// `fulfiller providers list`: the profiles as configured. Main thread.
+#include "fulfiller/commands.h"
+
+#include <stdio.h>
+
+#include "common/text.h"
+#include "fulfiller/provider.h"
+
+#define LISTING_BYTES_MAX (1024 * 1024)
+
+static void put_spans(struct buf *out, const struct conf_spans *spans, const char *between, const char *quote)
+{
+  for (size_t i = 0; i < spans->count; i++) {
+    buf_printf(out, "%s%s", i == 0 ? "" : between, quote);
+    text_from_span(spans->items[i], out);
+    buf_puts(out, quote);
+  }
+}
+
+static void put_json_member(struct buf *out, const char *name, const char *value)
+{
+  buf_printf(out, "%s\"%s\":", out->data[out->len - 1] == '{' ? "" : ",", name);
+  buf_put_json(out, value, strlen(value));
+}
+
+static void put_json(struct buf *out, const struct provider *p)
+{
+  buf_putc(out, '{');
+  put_json_member(out, "name", p->name);
+  put_json_member(out, "baseUrl", p->conf->base_url);
+  buf_printf(out, ",\"inquiry\":%s,\"repeatIsSafe\":%s,\"concurrency\":%lld,\"attempts\":%lld,\"ladder\":[", p->inquire.exists ? "true" : "false",
+             p->conf->repeat_is_safe ? "true" : "false", (long long)p->conf->concurrency, (long long)p->conf->attempts);
+  put_spans(out, &p->conf->ladder, ",", "\"");
+  buf_puts(out, "],\"totalTimeout\":\"");
+  text_from_span(p->conf->total_timeout, out);
+  buf_puts(out, "\",\"lease\":\"");
+  text_from_span(p->lease, out);
+  buf_puts(out, "\"}");
+}
+
+static void put_text(struct buf *out, const struct provider *p)
+{
+  struct buf ladder;
+  buf_init(&ladder, 4096);
+  put_spans(&ladder, &p->conf->ladder, " ", "");
+  buf_printf(out, "%-24s %-36s inquiry=%-3s repeat=%-3s concurrency=%-5lld attempts=%-3lld ladder: %s\n", p->name, p->conf->base_url,
+             p->inquire.exists ? "yes" : "no", p->conf->repeat_is_safe ? "yes" : "no", (long long)p->conf->concurrency,
+             (long long)p->conf->attempts, buf_text(&ladder));
+  buf_release(&ladder);
+}
+
+static enum result put_all(const struct fulfiller_conf *conf, bool is_json, struct buf *out, struct conf_fault *fault)
+{
+  if (is_json) buf_puts(out, "{\"items\":[");
+  for (size_t i = 0; i < conf->providers.count; i++) {
+    struct provider p;
+    enum result result = provider_compile(conf->providers.items[i].name, conf->providers.items[i].block, &p, fault);
+    if (result != RESULT_OK) return result;
+    if (is_json && i > 0) buf_putc(out, ',');
+    if (is_json) put_json(out, &p);
+    else put_text(out, &p);
+    provider_release(&p);
+  }
+  if (is_json) buf_puts(out, "],\"next\":null}\n");
+  return buf_result(out);
+}
+
+static int run_list(const void *config, struct log *log, int argc, char **argv)
+{
+  const struct fulfiller_conf *conf = config;
+  struct conf_fault fault = {"too many providers"};
+  struct buf out;
+  (void)log;
+  bool has_format = argc == 2 && strcmp(argv[0], "--format") == 0;
+  bool is_json = has_format && strcmp(argv[1], "json") == 0;
+  if ((argc != 0 && !has_format) || (has_format && !is_json && strcmp(argv[1], "text") != 0)) {
+    fprintf(stderr, "usage: fulfiller providers list [--format text|json]\n");
+    return EXIT_USAGE;
+  }
+  if (provider_check_all(conf, NULL, &fault) != RESULT_OK) {
+    fprintf(stderr, "%s\n", fault.text);
+    return EXIT_CONFIG;
+  }
+  buf_init(&out, LISTING_BYTES_MAX);
+  enum result result = put_all(conf, is_json, &out, &fault);
+  if (result == RESULT_OK) fwrite(buf_text(&out), 1, out.len, stdout);
+  else fprintf(stderr, "%s\n", fault.text);
+  buf_release(&out);
+  return result == RESULT_OK ? EXIT_OK : EXIT_CONFIG;
+}
+
+const struct daemon_command *fulfiller_commands(void)
+{
+  static const struct daemon_command commands[] = {
+      {"providers list", "[--format text|json]", "the providers as configured", run_list},
+      {NULL, NULL, NULL, NULL},
+  };
+  return commands;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of the fulfiller's configuration keys.
+// Pure; any thread.
+#include "fulfiller/config.h"
+
+#define SECOND 1000000LL
+#define MINUTE (60 * SECOND)
+#define DAY (24 * 60 * MINUTE)
+
+#define FIELD(member) offsetof(struct provider_conf, member)
+#define REQUEST_KEYS(request, default_method, what) \
+  {#request ".method", CONF_TEXT, FIELD(request.method), default_method, 0, 16, 0, NULL, NULL, "HTTP method of the request that " what}, \
+  {#request ".path", CONF_TEXT, FIELD(request.path), NULL, 0, 1024, 0, NULL, NULL, "path and query template, appended to base_url; left out: the provider has no such request"}, \
+  {#request ".headers", CONF_PAIRS, FIELD(request.headers), NULL, 0, 0, 0, NULL, NULL, "headers, each a template"}, \
+  {#request ".body", CONF_TEXT, FIELD(request.body), NULL, 0, 16384, 0, NULL, NULL, "body template: JSON when it begins with { or [, else a form"}, \
+  {#request ".answers", CONF_PAIRS, FIELD(request.answers), NULL, 0, 0, 0, NULL, NULL, "rules `STATUS [POINTER=VALUE]: outcome`, the first match counts; built-in rules follow"}
+
+static const struct conf_key provider_keys[] = {
+    {"base_url", CONF_TEXT, FIELD(base_url), NULL, 0, 1024, CONF_REQUIRED, NULL, NULL, "http or https address that paths are appended to"},
+    REQUEST_KEYS(deliver, "POST", "delivers a reward"),
+    REQUEST_KEYS(inquire, "GET", "asks what became of a delivery"),
+    {"request_id_header", CONF_TEXT, FIELD(request_id_header), "", 0, 128, 0, NULL, NULL, "header that carries the request id"},
+    {"request_id_field", CONF_TEXT, FIELD(request_id_field), "", 0, 128, 0, NULL, NULL, "member of the JSON or form body that carries the request id, added in front"},
+    {"answer_format", CONF_CHOICE, FIELD(answer_format), "json", 0, 0, 0, "json|any", NULL, "json: a successful answer that is not valid JSON counts as unknown; any: bodies are not judged"},
+    {"reference_pointer", CONF_TEXT, FIELD(reference_pointer), "/ref", 0, 256, 0, NULL, NULL, "JSON pointer to the provider's reference in an answer"},
+    {"code_pointer", CONF_TEXT, FIELD(code_pointer), "/code", 0, 256, 0, NULL, NULL, "JSON pointer to the code of a failure"},
+    {"message_pointer", CONF_TEXT, FIELD(message_pointer), "/message", 0, 256, 0, NULL, NULL, "JSON pointer to the text of a failure"},
+    {"total_timeout", CONF_SPAN, FIELD(total_timeout), "10s", 100000, 10 * MINUTE, 0, NULL, NULL, "a call is given up after this; its outcome is then unknown"},
+    {"connect_timeout", CONF_SPAN, FIELD(connect_timeout), "3s", 10000, MINUTE, 0, NULL, NULL, "no connection after this: the call was never sent"},
+    {"concurrency", CONF_INT, FIELD(concurrency), "64", 1, 4096, 0, NULL, NULL, "claims being worked on at a time, and kept connections"},
+    {"prefetch", CONF_INT, FIELD(prefetch), "64", 1, 65535, 0, NULL, NULL, "messages of the lane held at a time; a message carries up to 100 claims"},
+    {"ladder", CONF_SPANS, FIELD(ladder), "[5s, 30s, 2m, 10m, 1h]", 100000, DAY, 0, NULL, NULL, "delays between attempts, each a queue; the last one repeats"},
+    {"attempts", CONF_INT, FIELD(attempts), "8", 1, 1000, 0, NULL, NULL, "attempts before a person must look"},
+    {"repeat_is_safe", CONF_BOOL, FIELD(repeat_is_safe), "false", 0, 0, 0, NULL, NULL, "the provider takes each request id once; asked for only where there is no inquiry"},
+    {"not_found_after", CONF_SPAN, FIELD(not_found_after), "30s", 0, DAY, 0, NULL, NULL, "an inquiry's 'not found' counts when the delivery is this old; at least total_timeout"},
+    {"pending_poll", CONF_SPAN, FIELD(pending_poll), "1m", 100000, DAY, 0, NULL, NULL, "pending deliveries are inquired again after this"},
+    {"pending_timeout", CONF_SPAN, FIELD(pending_timeout), "1d", 1000000, 90 * DAY, 0, NULL, NULL, "claims still pending this long after they were made go to review"},
+};
+
+static const struct conf_table provider_table = {provider_keys, ARRAY_LEN(provider_keys), sizeof(struct provider_conf)};
+
+static const struct conf_key keys[] = {
+    DAEMON_CONF_KEYS(struct fulfiller_conf),
+    WEB_CONF_KEYS(struct fulfiller_conf, web, "fulfiller", "127.0.0.1:7402"),
+    {"fulfiller.figures_every", CONF_SPAN, offsetof(struct fulfiller_conf, figures_every), "5s", 100000, 10 * MINUTE, CONF_RELOADABLE, NULL, NULL, "how often due claims and open dead letters are counted for the metrics"},
+    {"fulfiller.providers", CONF_MAP, offsetof(struct fulfiller_conf, providers), NULL, 0, 0, 0, NULL, &provider_table, "one block per provider"},
+    {"scheduler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the scheduler"},
+    {"reconciler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the reconciler"},
+};
+
+static const struct conf_table table = {keys, ARRAY_LEN(keys), sizeof(struct fulfiller_conf)};
+
+const struct conf_table *fulfiller_conf_table(void) { return &table; }

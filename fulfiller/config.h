@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fulfiller's configuration: what the daemons share, the HTTP server, and one block per provider.
+// Plain data; owned by daemon_main.
+#pragma once
+
+#include "common/conf.h"
+#include "common/daemon.h"
+#include "common/web.h"
+
+// One request of a profile. path NULL: the provider does not offer it.
+struct request_conf {
+  char *method;
+  char *path;
+  struct conf_pairs headers;
+  char *body;
+  struct conf_pairs answers;  // "STATUS [POINTER=VALUE]" -> outcome; the first match counts, built-in rules follow
+};
+
+struct provider_conf {
+  char *base_url;
+  struct request_conf deliver, inquire;
+  char *request_id_header, *request_id_field;
+  int answer_format;          // enum answer_format of outcome.h
+  char *reference_pointer, *code_pointer, *message_pointer;
+  struct span total_timeout, connect_timeout;
+  int64_t concurrency, prefetch;
+  struct conf_spans ladder;
+  int64_t attempts;
+  bool repeat_is_safe;
+  struct span not_found_after;
+  struct span pending_poll, pending_timeout;
+};
+
+struct fulfiller_conf {
+  struct daemon_conf daemon;  // first: daemon_main reads it
+  struct web_conf web;
+  struct conf_map providers;
+  struct span figures_every;
+};
+
+const struct conf_table *fulfiller_conf_table(void);

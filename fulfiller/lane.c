@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes and the messages they hold. Loop thread.
+#include "fulfiller/lane.h"
+
+#include <stdio.h>
+
+#include "common/contract.h"
+#include "common/mem.h"
+#include "fulfiller/app.h"
+#include "fulfiller/intake.h"
+#include "fulfiller/topology.h"
+
+// --- messages --------------------------------------------------------------------------------------------------------
+
+struct parcel *parcel_new(struct lane *lane, const struct mq_delivery *d, const struct claim_key *keys, size_t count)
+{
+  struct parcel *parcel = mem_zalloc(1, sizeof *parcel + count * sizeof parcel->refs[0]);
+  parcel->lane = lane;
+  parcel->tag = d->tag;
+  parcel->count = parcel->open = count;
+  if (strlen(d->traceparent) < sizeof parcel->traceparent) snprintf(parcel->traceparent, sizeof parcel->traceparent, "%s", d->traceparent);
+  for (size_t i = 0; i < count; i++) {
+    parcel->refs[i] = (struct claim_ref){.key = keys[i], .parcel = parcel};
+    list_init(&parcel->refs[i].node);
+    list_add_last(&lane->waiting, &parcel->refs[i].node);
+  }
+  list_init(&parcel->node);
+  list_add_last(&lane->parcels, &parcel->node);
+  lane->waiting_count += count;
+  lane->parcel_count++;
+  return parcel;
+}
+
+static void parcel_free(struct parcel *parcel)
+{
+  list_remove(&parcel->node);
+  parcel->lane->parcel_count--;
+  mem_free(parcel);
+}
+
+void parcel_claim_done(struct parcel *parcel)
+{
+  REQUIRE(parcel->open > 0);
+  if (--parcel->open > 0) return;
+  struct mq_consumer *consumer = parcel->lane->means.consumer;
+  if (parcel->goes_back) mq_requeue(consumer, parcel->tag);
+  else mq_ack(consumer, parcel->tag);
+  parcel_free(parcel);
+}
+
+// --- life ------------------------------------------------------------------------------------------------------------
+
+static void make_series(struct lane *lane)
+{
+  struct metric_set *set = lane->means.rt->metrics;
+  const char *name = lane->provider.name;
+  for (int i = 0; i < OUTCOME_COUNT; i++) lane->outcomes[i] = METRIC_SERIES(set, M_DELIVERIES, name, outcome_name((enum outcome)i));
+  lane->call_seconds = METRIC_SERIES(set, M_DELIVERY_SECONDS, name);
+  lane->in_progress = METRIC_SERIES(set, M_IN_PROGRESS, name);
+  lane->taken = METRIC_SERIES(set, M_CLAIMS_TAKEN, name, "taken");
+  lane->skipped = METRIC_SERIES(set, M_CLAIMS_TAKEN, name, "skipped");
+}
+
+struct lane *lane_new(const struct lane_means *means, struct provider *provider)
+{
+  struct lane *lane = MEM_NEW(struct lane);
+  lane->means = *means;
+  lane->provider = *provider;
+  *provider = (struct provider){0};
+  size_t calls = (size_t)lane->provider.conf->concurrency;
+  lane->http = http_client_new(means->rt, calls, (long)calls);
+  provider_call_init(&lane->call);
+  list_init(&lane->parcels);
+  list_init(&lane->waiting);
+  make_series(lane);
+  intake_init(lane);
+  return lane;
+}
+
+void lane_open(struct lane *lane)
+{
+  char queue[TOPOLOGY_NAME_BYTES];
+  topology_lane_name(lane->provider.name, queue);
+  lane->subscription = mq_subscribe(lane->means.consumer, queue, (uint16_t)lane->provider.conf->prefetch, intake_on_delivery, lane);
+  LOG(lane->means.rt->log, EV_LANE_OPENED, F_STR("provider", lane->provider.name), F_STR("queue", queue),
+      F_INT("concurrency", lane->provider.conf->concurrency), F_SPAN("lease_seconds", lane->provider.lease));
+}
+
+void lane_drain(struct lane *lane)
+{
+  lane->is_draining = true;
+  if (lane->subscription != NULL) mq_unsubscribe(lane->subscription);
+  lane->subscription = NULL;
+  intake_give_back(lane);
+}
+
+bool lane_is_idle(const struct lane *lane) { return lane->parcel_count == 0 && lane->busy == 0; }
+
+void lane_slot_free(struct lane *lane)
+{
+  REQUIRE(lane->busy > 0);
+  lane->busy--;
+  metric_series_put(lane->in_progress, (double)lane->busy);
+  intake_poke(lane);
+}
+
+void lane_stop(struct lane *lane)
+{
+  lane->is_stopping = lane->is_draining = true;
+  http_client_free(lane->http);
+  lane->http = NULL;
+}
+
+void lane_free(struct lane *lane)
+{
+  if (lane == NULL) return;
+  intake_release(lane);
+  http_client_free(lane->http);
+  while (!list_is_empty(&lane->parcels)) parcel_free(CONTAINER_OF(lane->parcels.next, struct parcel, node));
+  provider_call_release(&lane->call);
+  provider_release(&lane->provider);
+  mem_free(lane);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judging answers: stage, status and body against an ordered list of rules.
+// Pure; any thread.
+#include "fulfiller/outcome.h"
+
+#include <stdio.h>
+
+#include "common/contract.h"
+#include "common/jsonx.h"
+#include "common/utf8.h"
+
+const char *outcome_name(enum outcome o)
+{
+  static const char *const names[] = {
+#define X(name, text) [name] = (text),
+      OUTCOME_LIST(X)
+#undef X
+  };
+  REQUIRE((size_t)o < ARRAY_LEN(names));
+  return names[o];
+}
+
+void verdict_put(char *field, size_t size, const char *text)
+{
+  size_t len = strlen(text), to = 0;
+  for (size_t at = 0; at < len;) {
+    uint32_t code_point = 0;
+    size_t bytes = utf8_decode(text + at, len - at, &code_point);
+    bool is_plain = bytes > 0 && code_point >= 0x20 && code_point != 0x7f;
+    size_t room = is_plain ? bytes : 1;
+    if (to + room >= size) break;
+    if (is_plain) memcpy(field + to, text + at, bytes);
+    else field[to] = '?';
+    to += room;
+    at += bytes > 0 ? bytes : 1;
+  }
+  field[to] = '\0';
+}
+
+// A member of the answer as text: strings as they are, other scalars as JSON writes them. False: absent or no scalar.
+static bool scalar_at(const json_t *body, const char *pointer, struct buf *out)
+{
+  const json_t *found = body != NULL && pointer != NULL && pointer[0] != '\0' ? jsonx_pointer(body, pointer) : NULL;
+  buf_clear(out);
+  if (found == NULL || json_is_object(found) || json_is_array(found)) return false;
+  if (json_is_string(found)) buf_puts(out, json_string_value(found));
+  else if (json_is_integer(found)) buf_put_i64(out, json_integer_value(found));
+  else if (json_is_real(found)) jsonx_write(found, out);
+  else buf_puts(out, json_is_null(found) ? "null" : json_is_true(found) ? "true" : "false");
+  return buf_result(out) == RESULT_OK;
+}
+
+static void put_scalar(char *field, size_t size, const json_t *body, const char *pointer, struct buf *scratch)
+{
+  if (scalar_at(body, pointer, scratch)) verdict_put(field, size, buf_text(scratch));
+}
+
+static bool rule_matches(const struct answer_rule *rule, int status, const json_t *body, struct buf *scratch)
+{
+  if (status < rule->status_from || status > rule->status_to) return false;
+  return rule->pointer == NULL || (scalar_at(body, rule->pointer, scratch) && strcmp(buf_text(scratch), rule->value) == 0);
+}
+
+static enum outcome judge(const struct answer_rules *rules, int status, const json_t *body, struct buf *scratch)
+{
+  for (size_t i = 0; i < rules->count; i++) {
+    if (rule_matches(&rules->items[i], status, body, scratch)) return rules->items[i].outcome;
+  }
+  return OUTCOME_UNKNOWN;  // 1xx, 3xx and what no rule foresaw
+}
+
+static void describe(const struct answer_rules *rules, const json_t *body, struct buf *scratch, struct verdict *v)
+{
+  put_scalar(v->ref, sizeof v->ref, body, rules->reference_pointer, scratch);
+  if (v->outcome == OUTCOME_DONE || v->outcome == OUTCOME_PENDING) return;
+  put_scalar(v->code, sizeof v->code, body, rules->code_pointer, scratch);
+  put_scalar(v->detail, sizeof v->detail, body, rules->message_pointer, scratch);
+  if (v->code[0] == '\0') snprintf(v->code, sizeof v->code, "HTTP_%d", v->status);
+}
+
+static void judge_answer(const struct answer_rules *rules, const struct http_answer *answer, struct verdict *v)
+{
+  char why[JSONX_WHY_BYTES] = "";
+  struct buf scratch;
+  json_t *body = NULL;
+  bool is_readable = answer->body_len == 0 || jsonx_parse(answer->body, answer->body_len, &body, why) == RESULT_OK;
+  v->status = answer->status;
+  if (!is_readable && rules->format == ANSWER_JSON && answer->status >= 200 && answer->status <= 299) {
+    // Somebody else's page, or two truths in one object: whatever it says, it proves nothing (B82).
+    v->outcome = OUTCOME_UNKNOWN;
+    snprintf(v->code, sizeof v->code, "UNREADABLE_ANSWER");
+    verdict_put(v->detail, sizeof v->detail, why);
+    return;
+  }
+  buf_init(&scratch, JSON_BYTES_MAX);
+  v->outcome = judge(rules, answer->status, body, &scratch);
+  describe(rules, body, &scratch, v);
+  buf_release(&scratch);
+  json_decref(body);
+}
+
+void outcome_classify(const struct answer_rules *rules, const struct http_answer *answer, struct verdict *out_verdict)
+{
+  struct verdict v = {.outcome = OUTCOME_UNKNOWN};
+  switch (answer->stage) {
+    case HTTP_NEVER_SENT:
+      // Nothing was asked. For a delivery that is certainty, for an inquiry it is not.
+      v.outcome = rules->kind == CALL_DELIVER ? OUTCOME_RETRY : OUTCOME_UNKNOWN;
+      snprintf(v.code, sizeof v.code, "NOT_REACHED");
+      verdict_put(v.detail, sizeof v.detail, answer->fault);
+      break;
+    case HTTP_SENT_NO_ANSWER:
+      snprintf(v.code, sizeof v.code, "NO_ANSWER");
+      verdict_put(v.detail, sizeof v.detail, answer->fault);
+      break;
+    case HTTP_ANSWERED:
+      judge_answer(rules, answer, &v);
+      break;
+  }
+  // An inquiry that could not be answered says nothing about the delivery.
+  ENSURE(rules->kind == CALL_INQUIRE || v.outcome != OUTCOME_NOT_FOUND);
+  *out_verdict = v;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiling the rules by which answers are judged: texts of the configuration, then built-in ones.
+// Pure; any thread.
+#include <stdio.h>
+
+#include "common/mem.h"
+#include "common/text.h"
+#include "fulfiller/outcome.h"
+
+struct built_in { const char *when, *outcome; };
+
+// A 5xx may come from a gateway while the provider still works, and 408 and 504 say so: unknown. 401, 403 … 425 are faults of our
+// side or of the moment: refusing the user for them would be wrong.
+static const struct built_in deliver_rules[] = {
+    {"2xx /status=PENDING", "pending"}, {"202", "pending"}, {"2xx", "done"}, {"401", "retry"}, {"407", "retry"},
+    {"408", "unknown"}, {"425", "retry"}, {"429", "retry"}, {"4xx", "refused"}, {"5xx", "unknown"},
+};
+static const struct built_in inquire_rules[] = {
+    {"2xx /status=SUCCESS", "done"}, {"2xx /status=PENDING", "pending"}, {"2xx /status=FAILED", "refused"},
+    {"2xx /status=NOT_FOUND", "not_found"}, {"404", "not_found"},
+};
+
+#define FAIL(fault, ...) (snprintf((fault)->text, sizeof (fault)->text, __VA_ARGS__), RESULT_INVALID)
+
+static bool outcome_from(const char *text, enum outcome *out_outcome)
+{
+  for (int i = 0; i < OUTCOME_COUNT; i++) {
+    if (strcmp(text, outcome_name((enum outcome)i)) != 0) continue;
+    *out_outcome = (enum outcome)i;
+    return true;
+  }
+  return false;
+}
+
+static bool status_from(const char *text, size_t len, int *out_from, int *out_to)
+{
+  int32_t exact = 0;
+  if (len != 3 || text[0] < '1' || text[0] > '5') return false;
+  if (text[1] == 'x' && text[2] == 'x') {
+    *out_from = (text[0] - '0') * 100;
+    *out_to = *out_from + 99;
+    return true;
+  }
+  if (text_to_i32(text, len, &exact) != RESULT_OK) return false;
+  *out_from = *out_to = exact;
+  return true;
+}
+
+// "STATUS" or "STATUS POINTER=VALUE"
+static enum result rule_compile(const char *when, const char *outcome, enum call_kind kind, struct answer_rule *out, struct conf_fault *fault)
+{
+  struct answer_rule rule = {0};
+  size_t status_len = strcspn(when, " ");
+  if (!status_from(when, status_len, &rule.status_from, &rule.status_to)) {
+    return FAIL(fault, "rule '%.80s' must begin with a status such as 200 or a class such as 2xx", when);
+  }
+  if (!outcome_from(outcome, &rule.outcome) || (kind == CALL_DELIVER && rule.outcome == OUTCOME_NOT_FOUND)) {
+    return FAIL(fault, "rule '%.80s': the outcome must be done, pending, retry, refused%s or unknown (found: %.40s)", when,
+                kind == CALL_INQUIRE ? ", not_found" : "", outcome);
+  }
+  const char *rest = when + status_len + strspn(when + status_len, " ");
+  const char *equals = strchr(rest, '=');
+  if (rest[0] != '\0' && (rest[0] != '/' || equals == NULL)) {
+    return FAIL(fault, "rule '%.80s': after the status only POINTER=VALUE may follow, such as /status=SUCCESS", when);
+  }
+  if (rest[0] != '\0') {
+    rule.pointer = mem_strndup(rest, (size_t)(equals - rest));
+    rule.value = mem_strdup(equals + 1);
+  }
+  *out = rule;
+  return RESULT_OK;
+}
+
+// Would an earlier rule always match where this one does?
+static bool is_shadowed(const struct answer_rule *earlier, const struct answer_rule *later)
+{
+  bool covers = earlier->status_from <= later->status_from && earlier->status_to >= later->status_to;
+  if (!covers || earlier->pointer == NULL) return covers;
+  return later->pointer != NULL && strcmp(earlier->pointer, later->pointer) == 0 && strcmp(earlier->value, later->value) == 0;
+}
+
+static enum result add_own(struct answer_rules *rules, const struct conf_pairs *own, struct conf_fault *fault)
+{
+  for (size_t i = 0; i < own->count; i++) {
+    struct answer_rule *rule = &rules->items[rules->count];
+    if (rule_compile(own->items[i].name, own->items[i].value, rules->kind, rule, fault) != RESULT_OK) return RESULT_INVALID;
+    rules->count++;
+    for (size_t j = 0; j + 1 < rules->count; j++) {
+      if (!is_shadowed(&rules->items[j], rule)) continue;
+      return FAIL(fault, "rule '%.80s' can never match: '%.80s' comes before it", own->items[i].name, own->items[j].name);
+    }
+  }
+  return RESULT_OK;
+}
+
+enum result answer_rules_compile(const struct conf_pairs *own, enum call_kind kind, struct answer_rules *out_rules, struct conf_fault *out_fault)
+{
+  const struct built_in *defaults = kind == CALL_DELIVER ? deliver_rules : inquire_rules;
+  size_t default_count = kind == CALL_DELIVER ? ARRAY_LEN(deliver_rules) : ARRAY_LEN(inquire_rules);
+  struct answer_rules rules = {.items = MEM_ARRAY(struct answer_rule, own->count + default_count), .kind = kind};
+  enum result result = add_own(&rules, own, out_fault);
+  for (size_t i = 0; result == RESULT_OK && i < default_count; i++) {
+    result = rule_compile(defaults[i].when, defaults[i].outcome, kind, &rules.items[rules.count++], out_fault);
+  }
+  if (result == RESULT_OK) *out_rules = rules;
+  else answer_rules_release(&rules);
+  return result;
+}
+
+void answer_rules_release(struct answer_rules *rules)
+{
+  for (size_t i = 0; i < rules->count; i++) {
+    mem_free(rules->items[i].pointer);
+    mem_free(rules->items[i].value);
+  }
+  mem_free(rules->items);
+  *rules = (struct answer_rules){0};
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A provider as compiled from its block of the configuration: how to ask it, how to judge what it says, how patient to be with it.
+// Pure; read-only after compilation; refers to texts of the configuration, which must outlive it.
+#pragma once
+
+#include "common/http_client.h"
+#include "fulfiller/config.h"
+#include "fulfiller/outcome.h"
+#include "fulfiller/template.h"
+
+#define PROVIDER_HEADERS_MAX 16
+
+struct provider_header { const char *name; struct template value; };
+
+struct provider_request {
+  bool exists;
+  const char *method;
+  struct template path, body;
+  bool has_body;
+  struct provider_header headers[PROVIDER_HEADERS_MAX];
+  size_t header_count;
+  struct answer_rules rules;
+  bool has_request_id;      // without one a kept connection is not used: libcurl would resend there by itself
+};
+
+struct provider {
+  const char *name;
+  const struct provider_conf *conf;
+  struct provider_request deliver, inquire;
+  bool has_params;          // some template wants reward.params
+  struct span lease;        // from take to the end of the last call that may begin under it, with a margin
+  struct span second_call;  // this much of the lease must be left before a delivery that follows an inquiry
+};
+
+// RESULT_INVALID: out_fault has one line "deliver.body: unknown variable ${x}", relative to the block.
+MUST_CHECK enum result provider_compile(const char *name, const struct provider_conf *conf, struct provider *out_provider, struct conf_fault *out_fault);
+void provider_release(struct provider *p);
+// Compiles every provider of a configuration and forgets it again: for `-t`. file may be NULL.
+MUST_CHECK enum result provider_check_all(const struct fulfiller_conf *conf, const char *file, struct conf_fault *out_fault);
+
+// Storage that rendering fills; reused from call to call.
+struct provider_call {
+  struct buf url, body, header_text;
+  struct http_header headers[PROVIDER_HEADERS_MAX + 1];
+  size_t header_at[PROVIDER_HEADERS_MAX];
+  struct http_request request;
+};
+void provider_call_init(struct provider_call *call);
+void provider_call_release(struct provider_call *call);
+// Fills call->request; it points into *call until the next rendering. traceparent "": none.
+MUST_CHECK enum result provider_render(const struct provider *p, enum call_kind kind, const struct claim_facts *facts,
+                                       const char *traceparent, struct provider_call *call);
+
+// The rung that follows the given number of tries (from 1).
+struct span provider_rung(const struct provider *p, int64_t tries);
+// The shortest rung that is at least `wanted`; the longest if none is.
+struct span provider_rung_at_least(const struct provider *p, struct span wanted);

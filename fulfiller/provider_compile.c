@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a block of the configuration to a provider: templates, rules and the checks that need more than one key.
+// Pure; any thread.
+#include <stdio.h>
+#include <strings.h>
+
+#include "common/mem.h"
+#include "fulfiller/provider.h"
+
+#define LEASE_MARGIN_US 1000000
+
+#define FAIL(fault, ...) (snprintf((fault)->text, sizeof (fault)->text, __VA_ARGS__), RESULT_INVALID)
+
+// Puts the key in front of a fault that was told without its place.
+static enum result fault_at(struct conf_fault *fault, const char *request, const char *key)
+{
+  struct conf_fault inner = *fault;
+  return FAIL(fault, "%s.%s: %.300s", request, key, inner.text);
+}
+
+static bool is_json(const char *body)
+{
+  size_t at = strspn(body, " \t\r\n");
+  return body[at] == '{' || body[at] == '[';
+}
+
+static bool has_header(const struct provider_request *r, const char *name)
+{
+  for (size_t i = 0; i < r->header_count; i++) {
+    if (strcasecmp(r->headers[i].name, name) == 0) return true;
+  }
+  return false;
+}
+
+static bool is_header_name(const char *name)
+{
+  size_t len = strlen(name);
+  return len > 0 && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.!#$%&'*+^`|~") == len;
+}
+
+static enum result add_header(struct provider_request *r, const char *name, const char *value, struct conf_fault *fault)
+{
+  if (!is_header_name(name)) return FAIL(fault, "'%.60s' is no name of a header", name);
+  if (has_header(r, name)) return FAIL(fault, "header '%.60s' is set twice", name);
+  if (r->header_count == PROVIDER_HEADERS_MAX) return FAIL(fault, "more than %d headers", PROVIDER_HEADERS_MAX);
+  struct provider_header *header = &r->headers[r->header_count];
+  enum result result = template_compile(value, TEMPLATE_HEADER, &header->value, fault);
+  if (result != RESULT_OK) return result;
+  header->name = name;
+  r->has_request_id = r->has_request_id || header->value.has_request_id;
+  r->header_count++;
+  return RESULT_OK;
+}
+
+static enum result add_headers(const struct request_conf *conf, const char *request_id_header, struct provider_request *r, struct conf_fault *fault)
+{
+  enum result result = RESULT_OK;
+  for (size_t i = 0; result == RESULT_OK && i < conf->headers.count; i++) {
+    result = add_header(r, conf->headers.items[i].name, conf->headers.items[i].value, fault);
+  }
+  if (result == RESULT_OK && request_id_header[0] != '\0') result = add_header(r, request_id_header, "${claim.requestId}", fault);
+  if (result == RESULT_OK && conf->body != NULL && !has_header(r, "Content-Type")) {
+    result = add_header(r, "Content-Type", is_json(conf->body) ? "application/json" : "application/x-www-form-urlencoded", fault);
+  }
+  return result;
+}
+
+// The body with the request id as its first member, if the profile wants it there.
+static void body_with_field(const char *body, const char *field, struct buf *out)
+{
+  if (!is_json(body)) {
+    buf_printf(out, "%s=${claim.requestId}%s%s", field, body[0] == '\0' ? "" : "&", body);
+    return;
+  }
+  const char *rest = strchr(body, '{');
+  if (rest == NULL) rest = body;  // a list has no members: the check of the JSON will say so
+  const char *next = rest + 1 + strspn(rest + 1, " \t\r\n");
+  buf_puts(out, "{");
+  buf_put_json(out, field, strlen(field));
+  buf_printf(out, ":\"${claim.requestId}\"%s%s", *next == '}' ? "" : ",", rest + 1);
+}
+
+static enum result compile_body(const char *body, const char *field, struct provider_request *r, struct conf_fault *fault)
+{
+  struct buf text;
+  buf_init(&text, 64 * 1024);
+  if (field[0] == '\0') buf_puts(&text, body);
+  else body_with_field(body, field, &text);
+  enum result result = template_compile(buf_text(&text), is_json(body) ? TEMPLATE_JSON : TEMPLATE_FORM, &r->body, fault);
+  buf_release(&text);
+  r->has_body = result == RESULT_OK;
+  return result;
+}
+
+static enum result compile_request(const struct provider_conf *conf, const struct request_conf *request, const char *name,
+                                   enum call_kind kind, struct provider_request *out, struct conf_fault *fault)
+{
+  if (request->path == NULL) return RESULT_OK;
+  bool is_deliver = kind == CALL_DELIVER;
+  out->exists = true;
+  out->method = request->method;
+  if (template_compile(request->path, TEMPLATE_PATH, &out->path, fault) != RESULT_OK) return fault_at(fault, name, "path");
+  if (add_headers(request, is_deliver ? conf->request_id_header : "", out, fault) != RESULT_OK) return fault_at(fault, name, "headers");
+  if (request->body != NULL && compile_body(request->body, is_deliver ? conf->request_id_field : "", out, fault) != RESULT_OK) {
+    return fault_at(fault, name, "body");
+  }
+  if (answer_rules_compile(&request->answers, kind, &out->rules, fault) != RESULT_OK) return fault_at(fault, name, "answers");
+  out->rules.format = (enum answer_format)conf->answer_format;
+  out->rules.reference_pointer = conf->reference_pointer;
+  out->rules.code_pointer = conf->code_pointer;
+  out->rules.message_pointer = conf->message_pointer;
+  out->has_request_id = out->has_request_id || out->path.has_request_id || out->body.has_request_id;
+  return RESULT_OK;
+}
+
+static bool is_method(const char *method)
+{
+  static const char *const methods[] = {"GET", "POST", "PUT", "DELETE"};
+  for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+    if (strcmp(method, methods[i]) == 0) return true;
+  }
+  return false;
+}
+
+static enum result check_urls(const struct provider_conf *conf, struct conf_fault *fault)
+{
+  size_t len = strlen(conf->base_url);
+  if (strncmp(conf->base_url, "http://", 7) != 0 && strncmp(conf->base_url, "https://", 8) != 0) {
+    return FAIL(fault, "base_url: must begin with http:// or https://");
+  }
+  if (conf->base_url[len - 1] == '/' || strpbrk(conf->base_url, " ?#\t\r\n") != NULL) {
+    return FAIL(fault, "base_url: must end before the path's '/', without query or fragment");
+  }
+  if (conf->deliver.path == NULL) return FAIL(fault, "deliver.path: is missing");
+  if (!is_method(conf->deliver.method)) return FAIL(fault, "deliver.method: must be GET, POST, PUT or DELETE");
+  if (!is_method(conf->inquire.method)) return FAIL(fault, "inquire.method: must be GET, POST, PUT or DELETE");
+  if (conf->request_id_field[0] != '\0' && conf->deliver.body == NULL) return FAIL(fault, "request_id_field: deliver.body is missing");
+  return RESULT_OK;
+}
+
+static enum result check_times(const struct provider_conf *conf, struct conf_fault *fault)
+{
+  struct span longest = {0};
+  if (conf->ladder.count == 0) return FAIL(fault, "ladder: must have at least one delay");
+  for (size_t i = 0; i < conf->ladder.count; i++) {
+    if (conf->ladder.items[i].us > longest.us) longest = conf->ladder.items[i];
+  }
+  if (conf->inquire.path == NULL) return RESULT_OK;
+  if (conf->not_found_after.us < conf->total_timeout.us) return FAIL(fault, "not_found_after: must be at least total_timeout");
+  if (conf->not_found_after.us > longest.us) return FAIL(fault, "not_found_after: must be at most the longest delay of the ladder");
+  return RESULT_OK;
+}
+
+// After an inquiry a delivery may follow under the same lease. When the lease has run out, a delivery made under it must be old enough
+// for the next inquiry's "not found" to be true, whatever became of the process that made it.
+static void derive_spans(struct provider *p)
+{
+  struct span total = p->conf->total_timeout, trust = p->conf->not_found_after;
+  struct span last = p->inquire.exists && trust.us > total.us ? trust : total;
+  p->second_call = span_us(last.us + LEASE_MARGIN_US);
+  p->lease = span_us(total.us + p->second_call.us + LEASE_MARGIN_US);
+}
+
+enum result provider_compile(const char *name, const struct provider_conf *conf, struct provider *out_provider, struct conf_fault *out_fault)
+{
+  enum result result;
+  struct provider *p = MEM_NEW(struct provider);
+  p->name = name;
+  p->conf = conf;
+  TRY(check_urls(conf, out_fault));
+  TRY(check_times(conf, out_fault));
+  TRY(compile_request(conf, &conf->deliver, "deliver", CALL_DELIVER, &p->deliver, out_fault));
+  TRY(compile_request(conf, &conf->inquire, "inquire", CALL_INQUIRE, &p->inquire, out_fault));
+  p->has_params = p->deliver.path.has_params || p->deliver.body.has_params || p->inquire.path.has_params || p->inquire.body.has_params;
+  for (size_t i = 0; i < p->deliver.header_count; i++) p->has_params = p->has_params || p->deliver.headers[i].value.has_params;
+  for (size_t i = 0; i < p->inquire.header_count; i++) p->has_params = p->has_params || p->inquire.headers[i].value.has_params;
+  derive_spans(p);
+  *out_provider = *p;
+  *p = (struct provider){0};
+cleanup:
+  provider_release(p);
+  mem_free(p);
+  return result;
+}
+
+static void request_release(struct provider_request *r)
+{
+  template_release(&r->path);
+  template_release(&r->body);
+  for (size_t i = 0; i < r->header_count; i++) template_release(&r->headers[i].value);
+  answer_rules_release(&r->rules);
+}
+
+void provider_release(struct provider *p)
+{
+  request_release(&p->deliver);
+  request_release(&p->inquire);
+  *p = (struct provider){0};
+}
+
+enum result provider_check_all(const struct fulfiller_conf *conf, const char *file, struct conf_fault *out_fault)
+{
+  for (size_t i = 0; i < conf->providers.count; i++) {
+    const struct conf_entry *entry = &conf->providers.items[i];
+    struct provider p = {0};
+    struct conf_fault inner;
+    if (provider_compile(entry->name, entry->block, &p, &inner) != RESULT_OK) {
+      return FAIL(out_fault, "%.100s:%d: fulfiller.providers.%.64s.%.200s", file == NULL ? "configuration" : file, entry->line, entry->name, inner.text);
+    }
+    provider_release(&p);
+  }
+  return RESULT_OK;
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settling in batches. Loop thread.
+#include "fulfiller/settle.h"
+
+#include "common/contract.h"
+#include "common/loop.h"
+#include "common/mem.h"
+#include "fulfiller/app.h"
+#include "fulfiller/follow.h"
+#include "fulfiller/lane.h"
+#include "fulfiller/letters.h"
+#include "fulfiller/store.h"
+
+#define SETTLE_ROWS_MAX 256
+#define OPEN_JOBS_MAX 8192
+
+static const struct span rest_after_failure = {300000};
+
+struct settler {
+  struct runtime *rt;
+  struct db_pool *db;
+  struct mq_publisher *publisher;
+  struct letters *letters;
+  struct list queue;           // struct job, JOB_SETTLING
+  size_t open;
+  struct db_request req;
+  struct job *batch[SETTLE_ROWS_MAX];
+  size_t count;                // 0: no statement is under way
+  size_t rows_max;             // halved while the server refuses a batch
+  struct loop_task pump;
+  struct loop_timer *resume;
+  bool is_stopping;
+};
+
+static void pump(void *settler);
+
+static void poke(struct settler *s) { loop_defer(s->rt->loop, &s->pump, pump, s); }
+
+static void job_free(struct job *job)
+{
+  json_decref(job->params);
+  mem_free(job);
+}
+
+// --- after the commit ------------------------------------------------------------------------------------------------
+
+static void finish(struct settler *s, struct job *job)
+{
+  job_enter(job, JOB_FINISHED);
+  s->open--;
+  parcel_claim_done(job->parcel);
+  job_free(job);
+}
+
+static void on_followed(void *ctx, struct job *job) { finish(ctx, job); }
+
+static void log_job(const struct settler *s, const struct job *job)
+{
+  const struct decision *d = &job->decision;
+  int event = job->goes_to_review          ? EV_DELIVERY_REVIEWED
+              : d->outcome == OUTCOME_DONE    ? EV_DELIVERY_DONE
+              : d->outcome == OUTCOME_REFUSED ? EV_DELIVERY_REFUSED
+                                              : EV_DELIVERY_POSTPONED;
+  LOG(s->rt->log, event, F_STR("claim_id", job->request_id), F_STR("biz_id", job->facts.biz_id), F_STR("activity", job->facts.activity_code),
+      F_INT("user_id", job->facts.user_id), F_STR("provider", job->lane->provider.name), F_STR("outcome", outcome_name(d->outcome)),
+      F_INT("attempt", job->key.attempt), F_INT("tries", job->tries), F_INT("status", job->verdict.status),
+      F_STR("reason", job->verdict.code[0] == '\0' ? NULL : job->verdict.code), F_STR("detail", job->verdict.detail[0] == '\0' ? NULL : job->verdict.detail),
+      F_STR("review", d->review), F_SPAN("duration_seconds", job->duration), F_SPAN("due_seconds", d->due),
+      F_STR("trace", job->parcel->traceparent[0] == '\0' ? NULL : job->parcel->traceparent));
+}
+
+static void observe(const struct settler *s, const struct job *job)
+{
+  log_job(s, job);
+  if (job->decision.outcome != OUTCOME_DONE) return;
+  double age = span_to_seconds(wall_since(clk_wall(), job->created_at));
+  metric_observe(s->rt->metrics, M_DELIVERY_AGE, age > 0 ? age : 0);
+}
+
+// Retries go to their rung and dead letters are announced; the message of a claim is acknowledged when that is confirmed.
+static void after_commit(struct settler *s)
+{
+  struct follow_list followers = {.publisher = s->publisher, .metrics = s->rt->metrics, .on_done = on_followed, .ctx = s};
+  size_t count = s->count;
+  s->count = 0;
+  for (size_t i = 0; i < count; i++) {
+    struct job *job = s->batch[i];
+    observe(s, job);
+    if (job->goes_to_review) letters_announce_claim(s->letters, job);
+    if (job->decision.review == NULL && job->decision.rung.us > 0) {
+      job_enter(job, JOB_FOLLOWING);
+      followers.jobs[followers.count++] = job;
+    } else {
+      finish(s, job);
+    }
+  }
+  follow_send(&followers);
+}
+
+static void mark_reviewed(struct settler *s, const struct db_rows *rows)
+{
+  for (size_t row = 0; row < db_rows_count(rows); row++) {
+    struct settled_row settled = store_settled_row(rows, row);
+    if (!settled.is_under_review) continue;
+    for (size_t i = 0; i < s->count; i++) {
+      struct job *job = s->batch[i];
+      if (job->key.activity_id == settled.activity_id && job->key.claim_id == settled.claim_id) job->goes_to_review = true;
+    }
+  }
+}
+
+static void on_settled(struct db_request *req, const struct db_rows *rows)
+{
+  struct settler *s = CONTAINER_OF(req, struct settler, req);
+  mark_reviewed(s, rows);
+  after_commit(s);
+  s->rows_max = s->rows_max * 2 < SETTLE_ROWS_MAX ? s->rows_max * 2 : SETTLE_ROWS_MAX;
+  poke(s);  // what has gathered meanwhile
+}
+
+// --- failures --------------------------------------------------------------------------------------------------------
+
+static void put_back(struct settler *s)
+{
+  struct list again;
+  list_init(&again);
+  for (size_t i = 0; i < s->count; i++) list_add_last(&again, &s->batch[i]->node);
+  list_splice(&again, &s->queue);
+  list_splice(&s->queue, &again);
+  s->count = 0;
+}
+
+static void rest(struct settler *s, const char *reason, const char *detail)
+{
+  LOG(s->rt->log, EV_SETTLE_POSTPONED, F_UINT("open", s->open), F_STR("reason", reason), F_STR("detail", detail));
+  if (!s->is_stopping) loop_timer_set(s->resume, rest_after_failure);
+}
+
+// Classes 22 and 23: the server refuses the data itself, and would do so for ever.
+static bool is_about_data(const struct db_error *error)
+{
+  return error->failure == DB_FAILED_STATEMENT && error->sqlstate[0] == '2' && (error->sqlstate[1] == '2' || error->sqlstate[1] == '3');
+}
+
+// A single attempt that cannot be written: its lease runs out, and the claim is inquired about again.
+static void drop_single(struct settler *s, const struct db_error *error)
+{
+  struct job *job = s->batch[0];
+  LOG(s->rt->log, EV_SETTLE_DROPPED, F_STR("claim_id", job->request_id), F_STR("outcome", outcome_name(job->decision.outcome)),
+      F_STR("sqlstate", error->sqlstate), F_STR("detail", error->message));
+  s->count = 0;
+  finish(s, job);
+  poke(s);
+}
+
+static void on_settle_error(struct db_request *req, const struct db_error *error)
+{
+  struct settler *s = CONTAINER_OF(req, struct settler, req);
+  if (is_about_data(error) && s->count == 1) {
+    drop_single(s, error);
+    return;
+  }
+  if (is_about_data(error)) s->rows_max = s->count / 2;
+  put_back(s);
+  rest(s, error->failure == DB_FAILED_STATEMENT ? error->sqlstate : "connection", error->message);
+}
+
+// Its effect is unknown; written again it changes nothing that it has changed already.
+static void on_settle_timeout(struct db_request *req)
+{
+  struct settler *s = CONTAINER_OF(req, struct settler, req);
+  put_back(s);
+  rest(s, "timeout", NULL);
+}
+
+// --- batches ---------------------------------------------------------------------------------------------------------
+
+static bool gives_back(const struct job *job) { return job->decision.outcome == OUTCOME_REFUSED && job->decision.review == NULL; }
+
+// Refusals give stock back, and a transaction does that for one activity only: the first one's.
+static void gather(struct settler *s)
+{
+  int64_t activity_id = 0;
+  LIST_EACH(node, following, &s->queue) {
+    struct job *job = CONTAINER_OF(node, struct job, node);
+    if (s->count == s->rows_max) break;
+    if (gives_back(job)) {
+      if (activity_id != 0 && activity_id != job->key.activity_id) continue;
+      activity_id = job->key.activity_id;
+    }
+    list_remove(node);
+    s->batch[s->count++] = job;
+  }
+}
+
+static void pump(void *ctx)
+{
+  struct settler *s = ctx;
+  if (s->is_stopping || s->count > 0 || list_is_empty(&s->queue) || loop_timer_is_set(s->resume)) return;
+  gather(s);
+  store_settle(&s->req, s->batch, s->count, clk_mono());
+  metric_observe(s->rt->metrics, M_SETTLE_BATCH_ROWS, (double)s->count);
+  enum result result = db_pool_submit(s->db, &s->req);
+  if (result == RESULT_OK) return;
+  put_back(s);
+  rest(s, "not_submitted", result_text(result));
+}
+
+static void on_resume(void *ctx) { poke(ctx); }
+
+void settler_add(struct settler *s, struct job *job)
+{
+  list_add_last(&s->queue, &job->node);
+  s->open++;
+  poke(s);
+}
+
+bool settler_has_room(const struct settler *s) { return s->open < OPEN_JOBS_MAX; }
+size_t settler_open(const struct settler *s) { return s->open; }
+
+// --- life ------------------------------------------------------------------------------------------------------------
+
+struct settler *settler_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *publisher, struct letters *letters)
+{
+  struct settler *s = MEM_NEW(struct settler);
+  *s = (struct settler){.rt = rt, .db = db, .publisher = publisher, .letters = letters, .rows_max = SETTLE_ROWS_MAX,
+      .req = {.on_rows = on_settled, .on_error = on_settle_error, .on_timeout = on_settle_timeout}};
+  db_args_init(&s->req.args);
+  list_init(&s->queue);
+  s->resume = loop_timer_new(rt->loop, on_resume, s);
+  return s;
+}
+
+void settler_stop(struct settler *s) { s->is_stopping = true; }
+
+void settler_free(struct settler *s)
+{
+  if (s == NULL) return;
+  for (struct list *node = list_take_first(&s->queue); node != NULL; node = list_take_first(&s->queue)) {
+    job_free(CONTAINER_OF(node, struct job, node));
+  }
+  loop_defer_cancel(s->rt->loop, &s->pump);
+  loop_timer_free(s->resume);
+  db_args_release(&s->req.args);
+  mem_free(s);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements of the fulfiller. Loop thread.
+#include "fulfiller/store.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/mem.h"
+#include "fulfiller/lane.h"
+#include "sql_fulfiller.inc"
+
+enum take_column {
+  TAKE_ACTIVITY_ID, TAKE_CLAIM_ID, TAKE_ATTEMPT, TAKE_TRIES, TAKE_DOING, TAKE_USER_ID, TAKE_QUANTITY, TAKE_BIZ_ID, TAKE_CHANNEL, TAKE_ACTIVITY_CODE,
+  TAKE_REWARD_CODE, TAKE_AMOUNT, TAKE_CURRENCY, TAKE_PARAMS, TAKE_CREATED_AT, TAKE_TRUST_IN_MS
+};
+
+// --- take ------------------------------------------------------------------------------------------------------------
+
+void store_take(struct db_request *req, const struct claim_key *const *keys, size_t count, const struct provider *p)
+{
+  struct db_args *a = &req->args;
+  req->statement = &SQL_CLAIM_TAKE;
+  db_args_clear(a);
+  db_args_array(a, DB_ARRAY_INT8);
+  for (size_t i = 0; i < count; i++) db_args_array_i64(a, keys[i]->activity_id);
+  db_args_array_end(a);
+  db_args_array(a, DB_ARRAY_INT8);
+  for (size_t i = 0; i < count; i++) db_args_array_i64(a, keys[i]->claim_id);
+  db_args_array_end(a);
+  db_args_array(a, DB_ARRAY_INT4);
+  for (size_t i = 0; i < count; i++) db_args_array_i64(a, keys[i]->attempt);
+  db_args_array_end(a);
+  db_args_i64(a, p->lease.us);
+  db_args_i64(a, p->conf->not_found_after.us);
+}
+
+struct claim_key store_taken_key(const struct db_rows *rows, size_t row)
+{
+  return (struct claim_key){db_rows_i64(rows, row, TAKE_ACTIVITY_ID), db_rows_i64(rows, row, TAKE_CLAIM_ID),
+                            (int32_t)db_rows_i64(rows, row, TAKE_ATTEMPT)};
+}
+
+struct span store_taken_trust(const struct db_rows *rows, size_t row) { return span_ms(db_rows_i64(rows, row, TAKE_TRUST_IN_MS)); }
+
+// Copies a column behind the others; NULL stays NULL.
+static const char *place(const struct db_rows *rows, size_t row, size_t column, char **at)
+{
+  if (db_rows_is_null(rows, row, column)) return NULL;
+  size_t size = db_rows_text_len(rows, row, column) + 1;
+  const char *text = memcpy(*at, db_rows_text(rows, row, column), size);
+  *at += size;
+  return text;
+}
+
+static struct job *new_job(const struct db_rows *rows, size_t row)
+{
+  static const size_t columns[] = {TAKE_BIZ_ID, TAKE_CHANNEL, TAKE_ACTIVITY_CODE, TAKE_REWARD_CODE, TAKE_CURRENCY};
+  size_t bytes = 0;
+  for (size_t i = 0; i < ARRAY_LEN(columns); i++) bytes += db_rows_text_len(rows, row, columns[i]) + 1;
+  struct job *job = mem_zalloc(1, sizeof *job + bytes);
+  char *at = job->texts;
+  job->facts.biz_id = place(rows, row, TAKE_BIZ_ID, &at);
+  job->facts.channel = place(rows, row, TAKE_CHANNEL, &at);
+  job->facts.activity_code = place(rows, row, TAKE_ACTIVITY_CODE, &at);
+  job->facts.reward_code = place(rows, row, TAKE_REWARD_CODE, &at);
+  job->facts.currency = place(rows, row, TAKE_CURRENCY, &at);
+  return job;
+}
+
+struct job *store_taken_job(const struct db_rows *rows, size_t row, bool wants_params)
+{
+  struct job *job = new_job(rows, row);
+  list_init(&job->node);
+  job->state = JOB_TAKEN;
+  job->key = store_taken_key(rows, row);
+  snprintf(job->request_id, sizeof job->request_id, "%" PRId64 "-%" PRId64, job->key.activity_id, job->key.claim_id);
+  job->facts.request_id = job->request_id;
+  job->facts.activity_id = job->key.activity_id;
+  job->facts.claim_id = job->key.claim_id;
+  job->facts.user_id = db_rows_i64(rows, row, TAKE_USER_ID);
+  job->facts.quantity = db_rows_i64(rows, row, TAKE_QUANTITY);
+  job->facts.has_amount = !db_rows_is_null(rows, row, TAKE_AMOUNT);
+  job->facts.amount = db_rows_i64(rows, row, TAKE_AMOUNT);
+  job->tries = db_rows_i64(rows, row, TAKE_TRIES);
+  job->must_inquire = strcmp(db_rows_text(rows, row, TAKE_DOING), "deliver") != 0;
+  job->created_at = db_rows_time(rows, row, TAKE_CREATED_AT);
+  if (wants_params) job->params = json_loadb(db_rows_text(rows, row, TAKE_PARAMS), db_rows_text_len(rows, row, TAKE_PARAMS), 0, NULL);
+  job->facts.params = job->params;
+  return job;
+}
+
+// --- settle ----------------------------------------------------------------------------------------------------------
+
+static void put_text(struct db_args *a, const char *text)
+{
+  if (text == NULL || text[0] == '\0') db_args_array_null(a);
+  else db_args_array_text(a, text, strlen(text));
+}
+
+#define PUT_ARRAY(a, type, put)                                \
+  do {                                                         \
+    db_args_array((a), (type));                                \
+    for (size_t i = 0; i < count; i++) {                       \
+      const struct job *j = jobs[i];                           \
+      put;                                                     \
+    }                                                          \
+    db_args_array_end(a);                                      \
+  } while (0)
+
+// Only a delivery made under this lease moves the instant from which "not found" counts; -1: it stays.
+static int64_t trust_ms(const struct job *j, struct mono_time now)
+{
+  if (!j->has_delivered) return -1;
+  int64_t left = j->lane->provider.conf->not_found_after.us - mono_since(now, j->called_at).us;
+  return left > 0 ? (left + 999) / 1000 : 0;
+}
+
+static void put_trust(struct db_args *a, int64_t ms)
+{
+  if (ms < 0) db_args_array_null(a);
+  else db_args_array_i64(a, ms);
+}
+
+static void put_status(struct db_args *a, int status)
+{
+  if (status == 0) db_args_array_null(a);
+  else db_args_array_i64(a, status);
+}
+
+static const char *detail_of(const struct job *j) { return j->verdict.detail[0] != '\0' ? j->verdict.detail : j->verdict.code; }
+
+void store_settle(struct db_request *req, struct job *const *jobs, size_t count, struct mono_time now)
+{
+  struct db_args *a = &req->args;
+  req->statement = &SQL_CLAIM_SETTLE;
+  db_args_clear(a);
+  PUT_ARRAY(a, DB_ARRAY_INT8, db_args_array_i64(a, j->key.activity_id));
+  PUT_ARRAY(a, DB_ARRAY_INT8, db_args_array_i64(a, j->key.claim_id));
+  PUT_ARRAY(a, DB_ARRAY_INT4, db_args_array_i64(a, j->key.attempt));
+  PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, outcome_name(j->decision.outcome)));
+  PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->lane->provider.name));
+  PUT_ARRAY(a, DB_ARRAY_INT4, put_status(a, j->verdict.status));
+  PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->verdict.ref));
+  PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->verdict.code));
+  PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, detail_of(j)));
+  PUT_ARRAY(a, DB_ARRAY_TIMESTAMPTZ, db_args_array_time(a, j->started_at));
+  PUT_ARRAY(a, DB_ARRAY_INT8, db_args_array_i64(a, j->duration.us));
+  PUT_ARRAY(a, DB_ARRAY_INT8, db_args_array_i64(a, span_to_ms(j->decision.due)));
+  PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->decision.review));
+  PUT_ARRAY(a, DB_ARRAY_INT8, put_trust(a, trust_ms(j, now)));
+}
+
+struct settled_row store_settled_row(const struct db_rows *rows, size_t row)
+{
+  return (struct settled_row){db_rows_i64(rows, row, 0), db_rows_i64(rows, row, 1), db_rows_bool(rows, row, 3)};
+}
+
+// --- dead letters and figures ----------------------------------------------------------------------------------------
+
+void store_unreadable(struct db_request *req, const char *provider, const char *why, const char *body)
+{
+  req->statement = &SQL_DEAD_LETTER_UNREADABLE;
+  db_args_clear(&req->args);
+  db_args_text(&req->args, provider);
+  db_args_text(&req->args, "unreadable_message");
+  db_args_text(&req->args, why);
+  db_args_text(&req->args, body);
+}
+
+int64_t store_letter_id(const struct db_rows *rows) { return db_rows_count(rows) > 0 ? db_rows_i64(rows, 0, 0) : 0; }
+
+void store_figures(struct db_request *req)
+{
+  req->statement = &SQL_DELIVERY_FIGURES;
+  db_args_clear(&req->args);
+}
+
+struct figure_row store_figure_row(const struct db_rows *rows, size_t row)
+{
+  return (struct figure_row){strcmp(db_rows_text(rows, row, 0), "due") == 0, db_rows_text(rows, row, 1), db_rows_i64(rows, row, 2)};
+}

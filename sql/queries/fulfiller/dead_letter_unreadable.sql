@@ -1,0 +1,1 @@
+select largesse.dead_letter_unreadable($1::text, $2::text, $3::text, $4::text)

@@ -1,0 +1,1 @@
+select figure, provider, amount from largesse.delivery_figures()
