@@ -57,10 +57,7 @@ void buf_append(struct buf *b, const void *bytes, size_t len)
   b->data[b->len] = '\0';
 }
 
-void buf_puts(struct buf *b, const char *text)
-{
-  buf_append(b, text, strlen(text));
-}
+void buf_puts(struct buf *b, const char *text) { buf_append(b, text, strlen(text)); }
 
 void buf_putc(struct buf *b, char c)
 {
@@ -77,8 +74,10 @@ void buf_printf(struct buf *b, const char *format, ...)
   va_copy(again, args);
   // An empty buffer has no storage to try in; the first call then only measures.
   size_t room = b->cap > b->len ? b->cap - b->len : 0;
-  if (b->len > b->max) room = 0;
-  else if (room > b->max - b->len + 1) room = b->max - b->len + 1;
+  if (b->len > b->max)
+    room = 0;
+  else if (room > b->max - b->len + 1)
+    room = b->max - b->len + 1;
   int len = vsnprintf(room > 0 ? b->data + b->len : NULL, room, format, args);
   REQUIRE(len >= 0);
   if ((size_t)len < room && !b->overflowed) {
@@ -123,33 +122,32 @@ static void put_big_endian(struct buf *b, uint64_t value, size_t bytes)
   buf_append(b, wire, bytes);
 }
 
-void buf_put_be16(struct buf *b, uint16_t value)
-{
-  put_big_endian(b, value, 2);
-}
+void buf_put_be16(struct buf *b, uint16_t value) { put_big_endian(b, value, 2); }
 
-void buf_put_be32(struct buf *b, uint32_t value)
-{
-  put_big_endian(b, value, 4);
-}
+void buf_put_be32(struct buf *b, uint32_t value) { put_big_endian(b, value, 4); }
 
-void buf_put_be64(struct buf *b, uint64_t value)
-{
-  put_big_endian(b, value, 8);
-}
+void buf_put_be64(struct buf *b, uint64_t value) { put_big_endian(b, value, 8); }
 
 // The escape that a code point needs inside a JSON string, or NULL. scratch holds at least 8 bytes.
 static const char *json_escape(uint32_t code_point, char *scratch)
 {
   switch (code_point) {
-  case '"': return "\\\"";
-  case '\\': return "\\\\";
-  case '\n': return "\\n";
-  case '\r': return "\\r";
-  case '\t': return "\\t";
-  case '\b': return "\\b";
-  case '\f': return "\\f";
-  default: break;
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    case '\b':
+      return "\\b";
+    case '\f':
+      return "\\f";
+    default:
+      break;
   }
   // C0, DEL and C1 (among them U+0085 and the terminal's CSI), the two separators that end lines for some readers, the
   // byte order mark and the two values that are no characters (YAML refuses them unescaped).
@@ -196,15 +194,9 @@ void buf_consume(struct buf *b, size_t len)
   b->data[b->len] = '\0';
 }
 
-enum result buf_result(const struct buf *b)
-{
-  return b->overflowed ? RESULT_TOO_BIG : RESULT_OK;
-}
+enum result buf_result(const struct buf *b) { return b->overflowed ? RESULT_TOO_BIG : RESULT_OK; }
 
-const char *buf_text(const struct buf *b)
-{
-  return b->data != NULL ? b->data : "";
-}
+const char *buf_text(const struct buf *b) { return b->data != NULL ? b->data : ""; }
 
 char *buf_take(struct buf *b)
 {

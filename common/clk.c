@@ -15,12 +15,6 @@ static int64_t read_us(clockid_t clock)
   return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-struct mono_time clk_mono(void)
-{
-  return (struct mono_time){read_us(CLOCK_MONOTONIC)};
-}
+struct mono_time clk_mono(void) { return (struct mono_time){read_us(CLOCK_MONOTONIC)}; }
 
-struct wall_time clk_wall(void)
-{
-  return (struct wall_time){read_us(CLOCK_REALTIME)};
-}
+struct wall_time clk_wall(void) { return (struct wall_time){read_us(CLOCK_REALTIME)}; }

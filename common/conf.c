@@ -119,7 +119,8 @@ static enum result fill_child(struct filling *f, const char *path, const struct 
   }
   bool is_empty = node->kind == CONF_SCALAR && !node->quoted && node->text[0] == '\0';
   if (is_empty) return RESULT_OK;  // a section with all its keys commented out
-  if (node->kind != CONF_MAPPING) return conf_fail(f->context, node->line, shown, "must be a section with keys of its own");
+  if (node->kind != CONF_MAPPING)
+    return conf_fail(f->context, node->line, shown, "must be a section with keys of its own");
   return fill_from(f, path, node);
 }
 
@@ -129,7 +130,8 @@ static enum result fill_from(struct filling *f, const char *path, const struct c
     char child_path[CONF_PATH_BYTES];
     const struct conf_node *child = &mapping->children[i];
     int len = snprintf(child_path, sizeof(child_path), "%s%s%s", path, path[0] != '\0' ? "." : "", child->key);
-    if (len < 0 || (size_t)len >= sizeof(child_path)) return conf_fail(f->context, child->line, "", "a key is too long");
+    if (len < 0 || (size_t)len >= sizeof(child_path))
+      return conf_fail(f->context, child->line, "", "a key is too long");
     enum result result = fill_child(f, child_path, child);
     if (result != RESULT_OK) return result;
   }
@@ -165,7 +167,8 @@ void conf_block_clear(const struct conf_table *table, void *block)
   for (size_t i = 0; i < table->count; i++) conf_value_clear(&table->keys[i], block);
 }
 
-static enum result load(const struct conf_context *c, const struct conf_table *table, const char *bytes, size_t len, void **out_config)
+static enum result load(const struct conf_context *c, const struct conf_table *table, const char *bytes, size_t len,
+                        void **out_config)
 {
   struct conf_node *root = NULL;
   void *config = mem_zalloc(1, table->struct_size);
@@ -197,8 +200,8 @@ enum result conf_load(const struct conf_table *table, const char *file, char *co
   return result;
 }
 
-enum result conf_parse(const struct conf_table *table, const char *name, const char *bytes, size_t len, void **out_config,
-                       struct conf_fault *out_fault)
+enum result conf_parse(const struct conf_table *table, const char *name, const char *bytes, size_t len,
+                       void **out_config, struct conf_fault *out_fault)
 {
   struct conf_context c = {.name = name, .fault = out_fault};
   return load(&c, table, bytes, len, out_config);

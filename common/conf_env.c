@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Environment variables LARGESSE_SECTION__KEY are put into the tree of the file before it is read, so that types, ranges
-// and required keys are judged in one place.
-// Pure; any thread.
+// Environment variables LARGESSE_SECTION__KEY are put into the tree of the file before it is read, so that types,
+// ranges and required keys are judged in one place. Pure; any thread.
 #include <string.h>
 
 #include "common/conf_internal.h"
@@ -17,7 +16,8 @@ static char spelt(char c)
   return is_kept ? c : '_';
 }
 
-// Bytes at the start of the variable that spell the text, or 0. A dot of a path is two underscores; in a name it is one.
+// Bytes at the start of the variable that spell the text, or 0. A dot of a path is two underscores; in a name it is
+// one.
 static size_t match(const char *variable, size_t len, const char *text, bool is_path)
 {
   size_t at = 0;
@@ -45,7 +45,8 @@ static struct conf_node *descend(struct conf_node *mapping, const char *path, in
     node->kind = CONF_MAPPING;
     struct conf_node *child = NULL;
     for (size_t i = 0; i < node->count && child == NULL; i++) {
-      if (strncmp(node->children[i].key, path, len) == 0 && node->children[i].key[len] == '\0') child = &node->children[i];
+      if (strncmp(node->children[i].key, path, len) == 0 && node->children[i].key[len] == '\0')
+        child = &node->children[i];
     }
     if (child == NULL) {
       child = conf_node_add(node);
@@ -65,7 +66,8 @@ static void set_lines(struct conf_node *node, int line)
 }
 
 // Replaces a node's content by the variable's value: as it is for single values, as YAML flow text for lists and maps.
-static enum result put_value(const struct conf_context *c, const struct conf_key *key, int line, const char *value, struct conf_node *node)
+static enum result put_value(const struct conf_context *c, const struct conf_key *key, int line, const char *value,
+                             struct conf_node *node)
 {
   struct conf_node content = {.kind = CONF_SCALAR, .quoted = key->type == CONF_TEXT};
   if (conf_is_scalar_type(key->type)) {
@@ -73,7 +75,8 @@ static enum result put_value(const struct conf_context *c, const struct conf_key
   } else {
     struct conf_node *root = NULL;
     struct conf_fault fault;
-    if (conf_tree_parse("value", value, strlen(value), &root, &fault) != RESULT_OK) return conf_fail(c, line, "", "%s", fault.text);
+    if (conf_tree_parse("value", value, strlen(value), &root, &fault) != RESULT_OK)
+      return conf_fail(c, line, "", "%s", fault.text);
     content = *root;
     mem_free(root);
   }
@@ -85,12 +88,12 @@ static enum result put_value(const struct conf_context *c, const struct conf_key
   return RESULT_OK;
 }
 
-static enum result put(const struct conf_context *c, const struct conf_table *table, struct conf_node *mapping, const char *name,
-                       size_t len, int line, bool *out_is_known);
+static enum result put(const struct conf_context *c, const struct conf_table *table, struct conf_node *mapping,
+                       const char *name, size_t len, int line, bool *out_is_known);
 
 // What follows a map's own path: NAME__KEY, for an entry that is there already.
-static enum result put_in_entry(const struct conf_context *c, const struct conf_key *key, struct conf_node *map, const char *name,
-                                size_t len, int line, bool *out_is_known)
+static enum result put_in_entry(const struct conf_context *c, const struct conf_key *key, struct conf_node *map,
+                                const char *name, size_t len, int line, bool *out_is_known)
 {
   for (size_t i = 0; map != NULL && i < map->count && map->kind == CONF_MAPPING; i++) {
     size_t used = match(name, len, map->children[i].key, false);
@@ -100,8 +103,8 @@ static enum result put_in_entry(const struct conf_context *c, const struct conf_
   return RESULT_OK;
 }
 
-static enum result put(const struct conf_context *c, const struct conf_table *table, struct conf_node *mapping, const char *name,
-                       size_t len, int line, bool *out_is_known)
+static enum result put(const struct conf_context *c, const struct conf_table *table, struct conf_node *mapping,
+                       const char *name, size_t len, int line, bool *out_is_known)
 {
   for (size_t i = 0; i < table->count; i++) {
     const struct conf_key *key = &table->keys[i];
@@ -142,7 +145,8 @@ enum result conf_env_apply(const struct conf_context *c, const struct conf_table
     enum result result = put(c, table, root, name, (size_t)(equals - name), -i - 1, &is_known);
     if (result != RESULT_OK) return result;
     // LARGESSE_PORT and the like belong to scripts around the daemons.
-    if (!is_known && has_separator(name, (size_t)(equals - name))) return conf_fail(c, -i - 1, "", "names no known key");
+    if (!is_known && has_separator(name, (size_t)(equals - name)))
+      return conf_fail(c, -i - 1, "", "names no known key");
   }
   return RESULT_OK;
 }

@@ -70,12 +70,10 @@ static void put_names(struct buf *out, const struct conf_texts *names)
   buf_putc(out, '}');
 }
 
-static void indent(struct buf *out, int depth)
-{
-  buf_printf(out, "%*s", depth * 2, "");
-}
+static void indent(struct buf *out, int depth) { buf_printf(out, "%*s", depth * 2, ""); }
 
-static void print_level(const struct conf_table *table, const void *block, const char *path, int depth, struct buf *out);
+static void print_level(const struct conf_table *table, const void *block, const char *path, int depth,
+                        struct buf *out);
 
 static void print_map(const struct conf_key *key, const struct conf_map *map, int depth, struct buf *out)
 {
@@ -89,19 +87,40 @@ static void print_map(const struct conf_key *key, const struct conf_map *map, in
 static void put_value(const struct conf_key *key, const void *field, struct buf *out)
 {
   switch (key->type) {
-  case CONF_BOOL: buf_puts(out, *(const bool *)field ? "true" : "false"); break;
-  case CONF_INT: buf_put_i64(out, *(const int64_t *)field); break;
-  case CONF_SIZE: put_size(out, *(const uint64_t *)field); break;
-  case CONF_SPAN: text_from_span(*(const struct span *)field, out); break;
-  case CONF_TEXT: put_text(out, *(char *const *)field); break;
-  case CONF_CHOICE: put_choice(out, key->choices, *(const int *)field); break;
-  case CONF_SPANS: put_spans(out, field); break;
-  case CONF_TEXTS:
-  case CONF_SECRETS: put_texts(out, field); break;
-  case CONF_PAIRS: put_pairs(out, field); break;
-  case CONF_NAMES: put_names(out, field); break;
-  case CONF_MAP:
-  case CONF_OTHER: break;
+    case CONF_BOOL:
+      buf_puts(out, *(const bool *)field ? "true" : "false");
+      break;
+    case CONF_INT:
+      buf_put_i64(out, *(const int64_t *)field);
+      break;
+    case CONF_SIZE:
+      put_size(out, *(const uint64_t *)field);
+      break;
+    case CONF_SPAN:
+      text_from_span(*(const struct span *)field, out);
+      break;
+    case CONF_TEXT:
+      put_text(out, *(char *const *)field);
+      break;
+    case CONF_CHOICE:
+      put_choice(out, key->choices, *(const int *)field);
+      break;
+    case CONF_SPANS:
+      put_spans(out, field);
+      break;
+    case CONF_TEXTS:
+    case CONF_SECRETS:
+      put_texts(out, field);
+      break;
+    case CONF_PAIRS:
+      put_pairs(out, field);
+      break;
+    case CONF_NAMES:
+      put_names(out, field);
+      break;
+    case CONF_MAP:
+    case CONF_OTHER:
+      break;
   }
 }
 
@@ -176,30 +195,49 @@ static void put_bounds(struct buf *out, const struct conf_key *key)
   const int64_t bounds[] = {key->min, key->max};
   for (size_t i = 0; i < ARRAY_LEN(bounds); i++) {
     if (i > 0) buf_puts(out, " – ");
-    if (key->type == CONF_INT) buf_put_i64(out, bounds[i]);
-    else if (key->type == CONF_SIZE) put_size(out, (uint64_t)bounds[i]);
-    else text_from_span(span_us(bounds[i]), out);
+    if (key->type == CONF_INT)
+      buf_put_i64(out, bounds[i]);
+    else if (key->type == CONF_SIZE)
+      put_size(out, (uint64_t)bounds[i]);
+    else
+      text_from_span(span_us(bounds[i]), out);
   }
 }
 
 static void put_range(struct buf *out, const struct conf_key *key)
 {
   bool is_number = key->type == CONF_INT || key->type == CONF_SIZE || key->type == CONF_SPAN || key->type == CONF_SPANS;
-  if (key->type == CONF_CHOICE) put_code(out, key->choices);
-  else if (is_number && (key->min != 0 || key->max != 0)) put_bounds(out, key);
-  else if (key->type == CONF_TEXT && key->max > 0) buf_printf(out, "up to %lld bytes", (long long)key->max);
+  if (key->type == CONF_CHOICE)
+    put_code(out, key->choices);
+  else if (is_number && (key->min != 0 || key->max != 0))
+    put_bounds(out, key);
+  else if (key->type == CONF_TEXT && key->max > 0)
+    buf_printf(out, "up to %lld bytes", (long long)key->max);
 }
 
 static void print_rows(const struct conf_table *table, const char *prefix, struct buf *out)
 {
-  static const char *const type_names[] = {"bool", "integer", "size", "duration", "text", "choice", "list of durations", "list of texts",
-                                           "texts by name", "list of secret files", "blocks by name", "names", ""};
+  static const char *const type_names[] = {"bool",
+                                           "integer",
+                                           "size",
+                                           "duration",
+                                           "text",
+                                           "choice",
+                                           "list of durations",
+                                           "list of texts",
+                                           "texts by name",
+                                           "list of secret files",
+                                           "blocks by name",
+                                           "names",
+                                           ""};
   for (size_t i = 0; i < table->count; i++) {
     const struct conf_key *key = &table->keys[i];
     if (key->type == CONF_OTHER || key->type == CONF_NAMES) continue;  // documented by the daemon that reads them
     buf_printf(out, "| `%s%s` | %s | ", prefix, key->path, type_names[key->type]);
-    if ((key->flags & CONF_REQUIRED) != 0) buf_puts(out, "required");
-    else put_code(out, key->default_text);
+    if ((key->flags & CONF_REQUIRED) != 0)
+      buf_puts(out, "required");
+    else
+      put_code(out, key->default_text);
     buf_puts(out, " | ");
     put_range(out, key);
     buf_printf(out, " | %s | ", (key->flags & CONF_RELOADABLE) != 0 ? "reload" : "restart");

@@ -20,14 +20,12 @@ struct setting {
 
 #define FAIL(s, node, ...) conf_fail((s)->context, (node)->line, (s)->path, __VA_ARGS__)
 
-static void *field_of(const struct conf_key *key, void *block)
-{
-  return (char *)block + key->offset;
-}
+static void *field_of(const struct conf_key *key, void *block) { return (char *)block + key->offset; }
 
 bool conf_is_scalar_type(enum conf_type type)
 {
-  return type == CONF_BOOL || type == CONF_INT || type == CONF_SIZE || type == CONF_SPAN || type == CONF_TEXT || type == CONF_CHOICE;
+  return type == CONF_BOOL || type == CONF_INT || type == CONF_SIZE || type == CONF_SPAN || type == CONF_TEXT ||
+         type == CONF_CHOICE;
 }
 
 static bool is_in_range(const struct conf_key *key, int64_t value)
@@ -54,7 +52,8 @@ static enum result set_int(const struct setting *s, const struct conf_node *node
     return FAIL(s, node, "must be an integer in plain decimal digits (found: %s)", conf_shown(node->text, shown));
   }
   if (!is_in_range(s->key, value)) {
-    return FAIL(s, node, "must be from %lld to %lld (found: %lld)", (long long)s->key->min, (long long)s->key->max, (long long)value);
+    return FAIL(s, node, "must be from %lld to %lld (found: %lld)", (long long)s->key->min, (long long)s->key->max,
+                (long long)value);
   }
   *out = value;
   return RESULT_OK;
@@ -65,7 +64,8 @@ static enum result set_size(const struct setting *s, const struct conf_node *nod
   char shown[CONF_SHOWN_BYTES];
   uint64_t value = 0;
   if (text_to_size(node->text, strlen(node->text), &value) != RESULT_OK) {
-    return FAIL(s, node, "must be a size with its unit, such as 512B, 64KiB or 1MiB (found: %s)", conf_shown(node->text, shown));
+    return FAIL(s, node, "must be a size with its unit, such as 512B, 64KiB or 1MiB (found: %s)",
+                conf_shown(node->text, shown));
   }
   if (value > INT64_MAX || !is_in_range(s->key, (int64_t)value)) {
     return FAIL(s, node, "must be from %lldB to %lldB (found: %s)", (long long)s->key->min, (long long)s->key->max,
@@ -120,8 +120,10 @@ static enum result take_text(const struct setting *s, const struct conf_node *no
   size_t len = strlen(node->text);
   if (len == 0 && !node->quoted) return FAIL(s, node, "has no value (write \"\" for an empty text)");
   if (!text_is_utf8(node->text, len)) return FAIL(s, node, "must be valid UTF-8");
-  if (s->key->max > 0 && len > (uint64_t)s->key->max) return FAIL(s, node, "must have at most %lld bytes", (long long)s->key->max);
-  if (s->key->min > 0 && len < (uint64_t)s->key->min) return FAIL(s, node, "must have at least %lld bytes", (long long)s->key->min);
+  if (s->key->max > 0 && len > (uint64_t)s->key->max)
+    return FAIL(s, node, "must have at most %lld bytes", (long long)s->key->max);
+  if (s->key->min > 0 && len < (uint64_t)s->key->min)
+    return FAIL(s, node, "must have at least %lld bytes", (long long)s->key->min);
   *out = mem_strndup(node->text, len);
   return RESULT_OK;
 }
@@ -181,7 +183,8 @@ static enum result set_pairs(const struct setting *s, const struct conf_node *no
     const struct conf_node *child = &node->children[out->count];
     struct conf_pair *pair = &out->items[out->count];
     // A longer name could not be printed as a YAML key again.
-    if (strlen(child->key) > PAIR_NAME_BYTES_MAX) return FAIL(s, child, "a name must have at most %d bytes", PAIR_NAME_BYTES_MAX);
+    if (strlen(child->key) > PAIR_NAME_BYTES_MAX)
+      return FAIL(s, child, "a name must have at most %d bytes", PAIR_NAME_BYTES_MAX);
     result = take_text(s, child, &pair->value);
     if (result != RESULT_OK) return result;
     pair->name = mem_strdup(child->key);
@@ -232,27 +235,39 @@ static enum result set_map(const struct setting *s, const struct conf_node *node
   return RESULT_OK;
 }
 
-enum result conf_value_set(const struct conf_context *c, const struct conf_key *key, const char *path, const struct conf_node *node,
-                           void *block)
+enum result conf_value_set(const struct conf_context *c, const struct conf_key *key, const char *path,
+                           const struct conf_node *node, void *block)
 {
   struct setting s = {c, key, path};
   void *field = field_of(key, block);
   if (conf_is_scalar_type(key->type) && node->kind != CONF_SCALAR) return FAIL(&s, node, "must be a single value");
   conf_value_clear(key, block);
   switch (key->type) {
-  case CONF_BOOL: return set_bool(&s, node, field);
-  case CONF_INT: return set_int(&s, node, field);
-  case CONF_SIZE: return set_size(&s, node, field);
-  case CONF_SPAN: return set_span(&s, node, field);
-  case CONF_TEXT: return take_text(&s, node, field);
-  case CONF_CHOICE: return set_choice(&s, node, field);
-  case CONF_SPANS: return set_spans(&s, node, field);
-  case CONF_TEXTS:
-  case CONF_SECRETS: return set_texts(&s, node, field);
-  case CONF_PAIRS: return set_pairs(&s, node, field);
-  case CONF_MAP: return set_map(&s, node, field);
-  case CONF_NAMES: return set_names(&s, node, field);
-  case CONF_OTHER: break;
+    case CONF_BOOL:
+      return set_bool(&s, node, field);
+    case CONF_INT:
+      return set_int(&s, node, field);
+    case CONF_SIZE:
+      return set_size(&s, node, field);
+    case CONF_SPAN:
+      return set_span(&s, node, field);
+    case CONF_TEXT:
+      return take_text(&s, node, field);
+    case CONF_CHOICE:
+      return set_choice(&s, node, field);
+    case CONF_SPANS:
+      return set_spans(&s, node, field);
+    case CONF_TEXTS:
+    case CONF_SECRETS:
+      return set_texts(&s, node, field);
+    case CONF_PAIRS:
+      return set_pairs(&s, node, field);
+    case CONF_MAP:
+      return set_map(&s, node, field);
+    case CONF_NAMES:
+      return set_names(&s, node, field);
+    case CONF_OTHER:
+      break;
   }
   return RESULT_OK;
 }
@@ -289,24 +304,31 @@ void conf_value_clear(const struct conf_key *key, void *block)
 {
   void *field = field_of(key, block);
   switch (key->type) {
-  case CONF_TEXT:
-    mem_free(*(char **)field);
-    *(char **)field = NULL;
-    break;
-  case CONF_SPANS:
-    mem_free(((struct conf_spans *)field)->items);
-    *(struct conf_spans *)field = (struct conf_spans){0};
-    break;
-  case CONF_TEXTS:
-  case CONF_SECRETS:
-  case CONF_NAMES: clear_texts(field); break;
-  case CONF_PAIRS: clear_pairs(field); break;
-  case CONF_MAP: clear_map(key, field); break;
-  case CONF_BOOL:
-  case CONF_INT:
-  case CONF_SIZE:
-  case CONF_SPAN:
-  case CONF_CHOICE:
-  case CONF_OTHER: break;
+    case CONF_TEXT:
+      mem_free(*(char **)field);
+      *(char **)field = NULL;
+      break;
+    case CONF_SPANS:
+      mem_free(((struct conf_spans *)field)->items);
+      *(struct conf_spans *)field = (struct conf_spans){0};
+      break;
+    case CONF_TEXTS:
+    case CONF_SECRETS:
+    case CONF_NAMES:
+      clear_texts(field);
+      break;
+    case CONF_PAIRS:
+      clear_pairs(field);
+      break;
+    case CONF_MAP:
+      clear_map(key, field);
+      break;
+    case CONF_BOOL:
+    case CONF_INT:
+    case CONF_SIZE:
+    case CONF_SPAN:
+    case CONF_CHOICE:
+    case CONF_OTHER:
+      break;
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libyaml events become a tree of nodes; everything of YAML that surprises (anchors, tags, merge keys, several documents,
-// tabs, duplicate keys) is refused on the way.
-// Pure; any thread.
+// libyaml events become a tree of nodes; everything of YAML that surprises (anchors, tags, merge keys, several
+// documents, tabs, duplicate keys) is refused on the way. Pure; any thread.
 #include <stdio.h>
 #include <string.h>
 #include <yaml.h>
@@ -61,10 +60,7 @@ const struct conf_node *conf_tree_get(const struct conf_node *mapping, const cha
   return NULL;
 }
 
-static int line_of(yaml_mark_t mark)
-{
-  return (int)mark.line + 1;
-}
+static int line_of(yaml_mark_t mark) { return (int)mark.line + 1; }
 
 // The next event, or the parser's complaint with its line.
 static enum result next_event(struct builder *b, yaml_event_t *out_event)
@@ -72,7 +68,8 @@ static enum result next_event(struct builder *b, yaml_event_t *out_event)
   if (yaml_parser_parse(&b->parser, out_event) == 1) return RESULT_OK;
   const char *problem = b->parser.problem != NULL ? b->parser.problem : "cannot be read as YAML";
   const char *context = b->parser.context != NULL ? b->parser.context : "";
-  return conf_fail(&b->context, line_of(b->parser.problem_mark), "", "%s%s%s", problem, context[0] != '\0' ? " " : "", context);
+  return conf_fail(&b->context, line_of(b->parser.problem_mark), "", "%s%s%s", problem, context[0] != '\0' ? " " : "",
+                   context);
 }
 
 static enum result refuse_properties(struct builder *b, int line, const yaml_char_t *anchor, const yaml_char_t *tag)
@@ -124,9 +121,11 @@ static enum result take_key(struct builder *b, const yaml_event_t *event, struct
   if (is_plain && strcmp(key, "<<") == 0) return conf_fail(&b->context, line, "", "merge keys are not allowed");
   const struct conf_node *first = conf_tree_get(mapping, key);
   if (first != NULL) {
-    return conf_fail(&b->context, line, "", "key %s is repeated (first on line %d)", conf_shown(key, shown), first->line);
+    return conf_fail(&b->context, line, "", "key %s is repeated (first on line %d)", conf_shown(key, shown),
+                     first->line);
   }
-  if (mapping->count >= CONF_KEYS_MAX) return conf_fail(&b->context, line, "", "more than %d keys in one block", CONF_KEYS_MAX);
+  if (mapping->count >= CONF_KEYS_MAX)
+    return conf_fail(&b->context, line, "", "more than %d keys in one block", CONF_KEYS_MAX);
   *out_key = mem_strdup(key);
   return RESULT_OK;
 }
@@ -165,25 +164,29 @@ static enum result build_node(struct builder *b, const yaml_event_t *event, int 
 {
   enum result result = RESULT_OK;
   node->line = line_of(event->start_mark);
-  if (depth > CONF_DEPTH_MAX) return conf_fail(&b->context, node->line, "", "nested deeper than %d levels", CONF_DEPTH_MAX);
+  if (depth > CONF_DEPTH_MAX)
+    return conf_fail(&b->context, node->line, "", "nested deeper than %d levels", CONF_DEPTH_MAX);
   switch (event->type) {
-  case YAML_SCALAR_EVENT: return build_scalar(b, event, node);
-  case YAML_SEQUENCE_START_EVENT:
-    node->kind = CONF_SEQUENCE;
-    result = refuse_properties(b, node->line, event->data.sequence_start.anchor, event->data.sequence_start.tag);
-    return result != RESULT_OK ? result : build_sequence(b, depth, node);
-  case YAML_MAPPING_START_EVENT:
-    node->kind = CONF_MAPPING;
-    result = refuse_properties(b, node->line, event->data.mapping_start.anchor, event->data.mapping_start.tag);
-    return result != RESULT_OK ? result : build_mapping(b, depth, node);
-  case YAML_ALIAS_EVENT: return conf_fail(&b->context, node->line, "", "aliases are not allowed");
-  case YAML_NO_EVENT:
-  case YAML_STREAM_START_EVENT:
-  case YAML_STREAM_END_EVENT:
-  case YAML_DOCUMENT_START_EVENT:
-  case YAML_DOCUMENT_END_EVENT:
-  case YAML_SEQUENCE_END_EVENT:
-  case YAML_MAPPING_END_EVENT: break;
+    case YAML_SCALAR_EVENT:
+      return build_scalar(b, event, node);
+    case YAML_SEQUENCE_START_EVENT:
+      node->kind = CONF_SEQUENCE;
+      result = refuse_properties(b, node->line, event->data.sequence_start.anchor, event->data.sequence_start.tag);
+      return result != RESULT_OK ? result : build_sequence(b, depth, node);
+    case YAML_MAPPING_START_EVENT:
+      node->kind = CONF_MAPPING;
+      result = refuse_properties(b, node->line, event->data.mapping_start.anchor, event->data.mapping_start.tag);
+      return result != RESULT_OK ? result : build_mapping(b, depth, node);
+    case YAML_ALIAS_EVENT:
+      return conf_fail(&b->context, node->line, "", "aliases are not allowed");
+    case YAML_NO_EVENT:
+    case YAML_STREAM_START_EVENT:
+    case YAML_STREAM_END_EVENT:
+    case YAML_DOCUMENT_START_EVENT:
+    case YAML_DOCUMENT_END_EVENT:
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+      break;
   }
   return conf_fail(&b->context, node->line, "", "unexpected structure");
 }
@@ -193,17 +196,19 @@ static enum result build_step(struct builder *b, const yaml_event_t *event, bool
 {
   int line = line_of(event->start_mark);
   switch (event->type) {
-  case YAML_STREAM_START_EVENT:
-  case YAML_DOCUMENT_END_EVENT: return RESULT_OK;
-  case YAML_DOCUMENT_START_EVENT:
-    if (*has_document) return conf_fail(&b->context, line, "", "only one document is allowed");
-    if (event->data.document_start.version_directive != NULL ||
-        event->data.document_start.tag_directives.start != event->data.document_start.tag_directives.end) {
-      return conf_fail(&b->context, line, "", "directives are not allowed");
-    }
-    *has_document = true;
-    return RESULT_OK;
-  default: return build_node(b, event, 1, root);
+    case YAML_STREAM_START_EVENT:
+    case YAML_DOCUMENT_END_EVENT:
+      return RESULT_OK;
+    case YAML_DOCUMENT_START_EVENT:
+      if (*has_document) return conf_fail(&b->context, line, "", "only one document is allowed");
+      if (event->data.document_start.version_directive != NULL ||
+          event->data.document_start.tag_directives.start != event->data.document_start.tag_directives.end) {
+        return conf_fail(&b->context, line, "", "directives are not allowed");
+      }
+      *has_document = true;
+      return RESULT_OK;
+    default:
+      return build_node(b, event, 1, root);
   }
 }
 
@@ -241,7 +246,8 @@ static enum result check_bytes(const struct conf_context *c, const char *bytes, 
   return RESULT_OK;
 }
 
-enum result conf_tree_parse(const char *name, const char *bytes, size_t len, struct conf_node **out_root, struct conf_fault *out_fault)
+enum result conf_tree_parse(const char *name, const char *bytes, size_t len, struct conf_node **out_root,
+                            struct conf_fault *out_fault)
 {
   struct builder b = {.context = {.name = name, .fault = out_fault}};
   if (len >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {  // the byte order mark of some editors
@@ -256,7 +262,9 @@ enum result conf_tree_parse(const char *name, const char *bytes, size_t len, str
   struct conf_node *root = conf_node_new(CONF_MAPPING, 1);  // what an empty document means
   result = build_document(&b, root);
   yaml_parser_delete(&b.parser);
-  if (result == RESULT_OK) *out_root = root;
-  else conf_tree_free(root);
+  if (result == RESULT_OK)
+    *out_root = root;
+  else
+    conf_tree_free(root);
   return result;
 }

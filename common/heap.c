@@ -6,10 +6,7 @@
 #include "common/contract.h"
 #include "common/mem.h"
 
-void heap_init(struct heap *h, size_t max_items)
-{
-  *h = (struct heap){.max = max_items};
-}
+void heap_init(struct heap *h, size_t max_items) { *h = (struct heap){.max = max_items}; }
 
 void heap_release(struct heap *h)
 {
@@ -80,7 +77,4 @@ void heap_remove(struct heap *h, struct heap_node *node)
   sift_down(h, last->index_plus_1 - 1);
 }
 
-struct heap_node *heap_first(const struct heap *h)
-{
-  return h->count > 0 ? h->items[0] : NULL;
-}
+struct heap_node *heap_first(const struct heap *h) { return h->count > 0 ? h->items[0] : NULL; }

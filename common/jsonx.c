@@ -26,8 +26,10 @@ static size_t find_too_deep(const char *bytes, size_t len)
   for (size_t i = 0; i < len; i++) {
     char c = bytes[i];
     if (in_string) {
-      if (c == '\\') i++;
-      else if (c == '"') in_string = false;
+      if (c == '\\')
+        i++;
+      else if (c == '"')
+        in_string = false;
     } else if (c == '"') {
       in_string = true;
     } else if (c == '{' || c == '[') {

@@ -71,10 +71,14 @@ const char *jsonx_read_text(struct jsonx_reader *r, const char *name, bool requi
 
 static void fault_of_range(struct jsonx_reader *r, const char *name, int64_t min, int64_t max)
 {
-  if (min == INT64_MIN && max == INT64_MAX) set_fault(r, name, "must be an integer");
-  else if (max == INT64_MAX) set_fault(r, name, "must be an integer of at least %lld", (long long)min);
-  else if (min == INT64_MIN) set_fault(r, name, "must be an integer of at most %lld", (long long)max);
-  else set_fault(r, name, "must be an integer from %lld to %lld", (long long)min, (long long)max);
+  if (min == INT64_MIN && max == INT64_MAX)
+    set_fault(r, name, "must be an integer");
+  else if (max == INT64_MAX)
+    set_fault(r, name, "must be an integer of at least %lld", (long long)min);
+  else if (min == INT64_MIN)
+    set_fault(r, name, "must be an integer of at most %lld", (long long)max);
+  else
+    set_fault(r, name, "must be an integer from %lld to %lld", (long long)min, (long long)max);
 }
 
 void jsonx_read_i64(struct jsonx_reader *r, const char *name, bool required, int64_t min, int64_t max, int64_t *out)
@@ -82,8 +86,10 @@ void jsonx_read_i64(struct jsonx_reader *r, const char *name, bool required, int
   json_t *member = take(r, name, required);
   if (member == NULL) return;
   int64_t value = json_integer_value(member);
-  if (!json_is_integer(member) || value < min || value > max) fault_of_range(r, name, min, max);
-  else *out = value;
+  if (!json_is_integer(member) || value < min || value > max)
+    fault_of_range(r, name, min, max);
+  else
+    *out = value;
 }
 
 void jsonx_read_id(struct jsonx_reader *r, const char *name, bool required, int64_t *out)
@@ -91,26 +97,33 @@ void jsonx_read_id(struct jsonx_reader *r, const char *name, bool required, int6
   json_t *member = take(r, name, required);
   if (member == NULL) return;
   int64_t value = 0;
-  if (json_is_integer(member)) value = json_integer_value(member);
+  if (json_is_integer(member))
+    value = json_integer_value(member);
   else if (json_is_string(member) &&
-           text_to_i64(json_string_value(member), json_string_length(member), &value) != RESULT_OK) value = 0;
-  if (value < 1) set_fault(r, name, "must be an id from 1 to 9223372036854775807");
-  else *out = value;
+           text_to_i64(json_string_value(member), json_string_length(member), &value) != RESULT_OK)
+    value = 0;
+  if (value < 1)
+    set_fault(r, name, "must be an id from 1 to 9223372036854775807");
+  else
+    *out = value;
 }
 
 void jsonx_read_bool(struct jsonx_reader *r, const char *name, bool required, bool *out)
 {
   json_t *member = take(r, name, required);
   if (member == NULL) return;
-  if (!json_is_boolean(member)) set_fault(r, name, "must be true or false");
-  else *out = json_is_true(member);
+  if (!json_is_boolean(member))
+    set_fault(r, name, "must be true or false");
+  else
+    *out = json_is_true(member);
 }
 
 void jsonx_read_time(struct jsonx_reader *r, const char *name, bool required, struct wall_time *out)
 {
   json_t *member = take(r, name, required);
   if (member == NULL) return;
-  if (!json_is_string(member) || text_to_time(json_string_value(member), json_string_length(member), out) != RESULT_OK) {
+  if (!json_is_string(member) ||
+      text_to_time(json_string_value(member), json_string_length(member), out) != RESULT_OK) {
     set_fault(r, name, "must be an existing time such as \"2026-11-29T12:00:00+08:00\"");
   }
 }
@@ -119,7 +132,8 @@ void jsonx_read_span(struct jsonx_reader *r, const char *name, bool required, st
 {
   json_t *member = take(r, name, required);
   if (member == NULL) return;
-  if (!json_is_string(member) || text_to_span(json_string_value(member), json_string_length(member), out) != RESULT_OK) {
+  if (!json_is_string(member) ||
+      text_to_span(json_string_value(member), json_string_length(member), out) != RESULT_OK) {
     set_fault(r, name, "must be a duration with its unit, such as \"15m\"");
   }
 }
@@ -140,10 +154,7 @@ const json_t *jsonx_read_array(struct jsonx_reader *r, const char *name, bool re
   return NULL;
 }
 
-bool jsonx_has(struct jsonx_reader *r, const char *name)
-{
-  return take(r, name, false) != NULL;
-}
+bool jsonx_has(struct jsonx_reader *r, const char *name) { return take(r, name, false) != NULL; }
 
 void jsonx_reader_fail(struct jsonx_reader *r, const char *name, const char *reason)
 {

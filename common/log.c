@@ -14,7 +14,7 @@
 #include "common/mem.h"
 #include "common/text.h"
 
-#define LAST_FLUSH_WAIT_MS 1000
+#define LAST_FLUSH_WAIT_MS    1000
 #define TRUNCATION_MARK_BYTES 32  // kept free in every line for `truncated=true` and the end of the line
 
 struct log {
@@ -69,10 +69,7 @@ bool log_wants(const struct log *log, int event)
   return log->events[event].level <= log->level;
 }
 
-uint64_t log_dropped(const struct log *log)
-{
-  return log->dropped;
-}
+uint64_t log_dropped(const struct log *log) { return log->dropped; }
 
 static size_t count_lines(const char *bytes, size_t len)
 {
@@ -140,23 +137,37 @@ static void put_value(struct log *log, const struct log_field *field)
 {
   int64_t us = field->value.i64;
   switch (field->type) {
-  case LOG_TEXT: put_text(log, field->value.text, strlen(field->value.text)); break;
-  case LOG_BYTES: put_text(log, field->value.text, field->len); break;
-  case LOG_INT: buf_put_i64(&log->line, field->value.i64); break;
-  case LOG_UINT: buf_put_u64(&log->line, field->value.u64); break;
-  case LOG_BOOL: buf_puts(&log->line, field->value.i64 ? "true" : "false"); break;
-  case LOG_SPAN:
-    buf_printf(&log->line, "%s%lld.%06lld", us < 0 ? "-" : "", (long long)(us / 1000000 < 0 ? -(us / 1000000) : us / 1000000),
-               (long long)(us % 1000000 < 0 ? -(us % 1000000) : us % 1000000));
-    break;
-  case LOG_END: break;
+    case LOG_TEXT:
+      put_text(log, field->value.text, strlen(field->value.text));
+      break;
+    case LOG_BYTES:
+      put_text(log, field->value.text, field->len);
+      break;
+    case LOG_INT:
+      buf_put_i64(&log->line, field->value.i64);
+      break;
+    case LOG_UINT:
+      buf_put_u64(&log->line, field->value.u64);
+      break;
+    case LOG_BOOL:
+      buf_puts(&log->line, field->value.i64 ? "true" : "false");
+      break;
+    case LOG_SPAN:
+      buf_printf(&log->line, "%s%lld.%06lld", us < 0 ? "-" : "",
+                 (long long)(us / 1000000 < 0 ? -(us / 1000000) : us / 1000000),
+                 (long long)(us % 1000000 < 0 ? -(us % 1000000) : us % 1000000));
+      break;
+    case LOG_END:
+      break;
   }
 }
 
 static void put_key(struct log *log, const char *key)
 {
-  if (log->format == LOG_FORMAT_JSON) buf_printf(&log->line, ",\"%s\":", key);
-  else buf_printf(&log->line, " %s=", key);
+  if (log->format == LOG_FORMAT_JSON)
+    buf_printf(&log->line, ",\"%s\":", key);
+  else
+    buf_printf(&log->line, " %s=", key);
 }
 
 static void put_fields(struct log *log, const struct log_field *fields)
@@ -190,8 +201,9 @@ static void format_line(struct log *log, const struct log_event_def *def, const 
   text_from_time(clk_wall(), now);
   buf_clear(&log->line);
   buf_printf(&log->line,
-             log->format == LOG_FORMAT_JSON ? "{\"time\":\"%s\",\"level\":\"%s\",\"daemon\":\"%s\",\"pid\":%ld,\"event\":\"%s\""
-                                            : "%s %-5s %s[%ld] %s",
+             log->format == LOG_FORMAT_JSON
+                 ? "{\"time\":\"%s\",\"level\":\"%s\",\"daemon\":\"%s\",\"pid\":%ld,\"event\":\"%s\""
+                 : "%s %-5s %s[%ld] %s",
              now, level_names[def->level], log->daemon, (long)getpid(), def->name);
   put_fields(log, fields);
 }
@@ -209,7 +221,9 @@ void log_write(struct log *log, int event, const struct log_field *fields)
     log->written = 0;
     room = log->pending.max - log->pending.len;
   }
-  if (log->line.len > room) log->dropped++;
-  else buf_append(&log->pending, log->line.data, log->line.len);
+  if (log->line.len > room)
+    log->dropped++;
+  else
+    buf_append(&log->pending, log->line.data, log->line.len);
   errno = saved_errno;
 }

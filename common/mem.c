@@ -40,12 +40,6 @@ char *mem_strndup(const char *bytes, size_t len)
   return copy;
 }
 
-char *mem_strdup(const char *text)
-{
-  return mem_strndup(text, strlen(text));
-}
+char *mem_strdup(const char *text) { return mem_strndup(text, strlen(text)); }
 
-void mem_free(void *p)
-{
-  free(p);
-}
+void mem_free(void *p) { free(p); }

@@ -33,9 +33,9 @@ struct metric {
   const double *bounds;
   size_t bound_count;
   size_t label_count;
-  struct metric_series **slots;  // by hash of the rendered labels
-  size_t slot_count;             // 0 or a power of two
-  struct metric_series **series; // in order of birth, which is the order of the page
+  struct metric_series **slots;   // by hash of the rendered labels
+  size_t slot_count;              // 0 or a power of two
+  struct metric_series **series;  // in order of birth, which is the order of the page
   size_t series_count, series_cap;
 };
 
@@ -158,10 +158,14 @@ static struct metric *metric_at(struct metric_set *set, int id)
 static void put_escaped(struct buf *out, const char *text, bool is_quoted)
 {
   for (; *text != '\0'; text++) {
-    if (*text == '\\') buf_puts(out, "\\\\");
-    else if (*text == '\n') buf_puts(out, "\\n");
-    else if (*text == '"' && is_quoted) buf_puts(out, "\\\"");
-    else buf_putc(out, *text);
+    if (*text == '\\')
+      buf_puts(out, "\\\\");
+    else if (*text == '\n')
+      buf_puts(out, "\\n");
+    else if (*text == '"' && is_quoted)
+      buf_puts(out, "\\\"");
+    else
+      buf_putc(out, *text);
   }
 }
 
@@ -214,15 +218,9 @@ static struct metric_series *only_series(struct metric_set *set, int id)
   return m->series[0];
 }
 
-void metric_add(struct metric_set *set, int id, double amount)
-{
-  metric_series_add(only_series(set, id), amount);
-}
+void metric_add(struct metric_set *set, int id, double amount) { metric_series_add(only_series(set, id), amount); }
 
-void metric_put(struct metric_set *set, int id, double value)
-{
-  metric_series_put(only_series(set, id), value);
-}
+void metric_put(struct metric_set *set, int id, double value) { metric_series_put(only_series(set, id), value); }
 
 void metric_observe(struct metric_set *set, int id, double value)
 {
@@ -255,10 +253,14 @@ void metric_series_observe(struct metric_series *s, double value)
 
 static void put_number(struct buf *out, double value)
 {
-  if (isnan(value)) buf_puts(out, "NaN");
-  else if (isinf(value)) buf_puts(out, value > 0 ? "+Inf" : "-Inf");
-  else if (fabs(value) < 9e15 && floor(value) >= value) buf_printf(out, "%.0f", value);
-  else buf_printf(out, "%.15g", value);
+  if (isnan(value))
+    buf_puts(out, "NaN");
+  else if (isinf(value))
+    buf_puts(out, value > 0 ? "+Inf" : "-Inf");
+  else if (fabs(value) < 9e15 && floor(value) >= value)
+    buf_printf(out, "%.0f", value);
+  else
+    buf_printf(out, "%.15g", value);
 }
 
 // name_suffix{labels} value
@@ -309,8 +311,10 @@ void metric_render(const struct metric_set *set, struct buf *out)
     put_escaped(out, m->def->help, false);
     buf_printf(out, "\n# TYPE %s %s\n", m->def->name, type_names[m->def->type]);
     for (size_t j = 0; j < m->series_count; j++) {
-      if (m->def->type == METRIC_HISTOGRAM) render_histogram(m->series[j], out);
-      else put_sample(out, m->series[j], "", m->series[j]->value);
+      if (m->def->type == METRIC_HISTOGRAM)
+        render_histogram(m->series[j], out);
+      else
+        put_sample(out, m->series[j], "", m->series[j]->value);
     }
   }
 }

@@ -4,10 +4,7 @@
 #include "common/text.h"
 
 // Decoders write all or nothing, so they ask before the first byte.
-static bool has_room(const struct buf *out, size_t len)
-{
-  return !out->overflowed && len <= out->max - out->len;
-}
+static bool has_room(const struct buf *out, size_t len) { return !out->overflowed && len <= out->max - out->len; }
 
 static const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -60,7 +57,8 @@ enum result text_from_base64(const char *text, size_t len, struct buf *out)
   if (!has_room(out, bytes)) return RESULT_TOO_BIG;
   for (size_t at = 0; at < len; at += 4) {
     uint32_t group = 0;
-    for (size_t i = 0; i < 4; i++) group = group << 6 | (uint32_t)(text[at + i] == '=' ? 0 : base64_value(text[at + i]));
+    for (size_t i = 0; i < 4; i++)
+      group = group << 6 | (uint32_t)(text[at + i] == '=' ? 0 : base64_value(text[at + i]));
     char three[3] = {(char)(group >> 16 & 255), (char)(group >> 8 & 255), (char)(group & 255)};
     buf_append(out, three, bytes < 3 ? bytes : 3);
     bytes -= bytes < 3 ? bytes : 3;
@@ -99,8 +97,8 @@ enum result text_from_hex(const char *text, size_t len, struct buf *out)
 
 static bool is_unreserved(char c)
 {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' ||
-         c == '~';
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+         c == '_' || c == '~';
 }
 
 void text_url_encode(const char *bytes, size_t len, struct buf *out)
@@ -109,8 +107,10 @@ void text_url_encode(const char *bytes, size_t len, struct buf *out)
   for (size_t i = 0; i < len; i++) {
     unsigned char c = (unsigned char)bytes[i];
     char three[3] = {'%', digits[c >> 4], digits[c & 15]};
-    if (is_unreserved(bytes[i])) buf_putc(out, bytes[i]);
-    else buf_append(out, three, sizeof(three));
+    if (is_unreserved(bytes[i]))
+      buf_putc(out, bytes[i]);
+    else
+      buf_append(out, three, sizeof(three));
   }
 }
 

@@ -45,9 +45,15 @@ enum result text_to_i32(const char *bytes, size_t len, int32_t *out_value)
 
 enum result text_to_size(const char *bytes, size_t len, uint64_t *out_bytes)
 {
-  static const struct { const char *unit; uint64_t factor; } units[] = {
-      // "B" comes last: the others end in it too.
-      {"KiB", 1ull << 10}, {"MiB", 1ull << 20}, {"GiB", 1ull << 30}, {"TiB", 1ull << 40}, {"B", 1}};
+  static const struct {
+    const char *unit;
+    uint64_t factor;
+  } units[] = {// "B" comes last: the others end in it too.
+               {"KiB", 1ull << 10},
+               {"MiB", 1ull << 20},
+               {"GiB", 1ull << 30},
+               {"TiB", 1ull << 40},
+               {"B", 1}};
   for (size_t i = 0; i < ARRAY_LEN(units); i++) {
     size_t unit_len = strlen(units[i].unit);
     if (len <= unit_len || memcmp(bytes + len - unit_len, units[i].unit, unit_len) != 0) continue;

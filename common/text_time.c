@@ -5,9 +5,9 @@
 
 #include "common/text.h"
 
-#define US_PER_SECOND INT64_C(1000000)
-#define US_PER_DAY (86400 * US_PER_SECOND)
-#define DAYS_TO_1970 719468                       // from 0000-03-01
+#define US_PER_SECOND   INT64_C(1000000)
+#define US_PER_DAY      (86400 * US_PER_SECOND)
+#define DAYS_TO_1970    719468                       // from 0000-03-01
 #define LAST_INSTANT_US INT64_C(253402300799999999)  // 9999-12-31T23:59:59.999999Z
 
 // Proleptic Gregorian calendar with years that begin in March, so that the leap day is the last of its year.
@@ -60,8 +60,10 @@ static int64_t take_digits(struct cursor *c, int count)
 
 static void take_literal(struct cursor *c, char literal)
 {
-  if (c->ok && c->at < c->end && *c->at == literal) c->at++;
-  else c->ok = false;
+  if (c->ok && c->at < c->end && *c->at == literal)
+    c->at++;
+  else
+    c->ok = false;
 }
 
 static int64_t take_date(struct cursor *c)
@@ -169,7 +171,9 @@ void text_from_time(struct wall_time t, char out_text[TEXT_TIME_BYTES])
 static const struct {
   const char *unit;
   int64_t us;
-} span_units[] = {{"d", US_PER_DAY}, {"h", 3600 * US_PER_SECOND}, {"m", 60 * US_PER_SECOND}, {"s", US_PER_SECOND}, {"ms", 1000}, {"us", 1}};
+} span_units[] = {
+    {"d", US_PER_DAY}, {"h", 3600 * US_PER_SECOND}, {"m", 60 * US_PER_SECOND}, {"s", US_PER_SECOND}, {"ms", 1000},
+    {"us", 1}};
 
 enum result text_to_span(const char *bytes, size_t len, struct span *out_span)
 {

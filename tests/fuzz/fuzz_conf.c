@@ -9,8 +9,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define CHECK(condition) \
-  do {                   \
+#define CHECK(condition)       \
+  do {                         \
     if (!(condition)) abort(); \
   } while (0)
 
@@ -100,8 +100,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (size > 1 << 16) return 0;
   if (conf_tree_parse("f", (const char *)data, size, &root, &fault) != RESULT_OK) check_fault(&fault);
   conf_tree_free(root);
-  if (conf_parse(&table, "f", (const char *)data, size, &config, &fault) == RESULT_OK) check_round_trip(config);
-  else check_fault(&fault);
+  if (conf_parse(&table, "f", (const char *)data, size, &config, &fault) == RESULT_OK)
+    check_round_trip(config);
+  else
+    check_fault(&fault);
   conf_free(&table, config);
   fuzz_environment(data, size);
   return 0;

@@ -8,8 +8,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define CHECK(condition) \
-  do {                   \
+#define CHECK(condition)       \
+  do {                         \
     if (!(condition)) abort(); \
   } while (0)
 

@@ -164,7 +164,11 @@ static void json_strings_escape_what_ends_lines(void **state)
 static void json_strings_replace_invalid_bytes(void **state)
 {
   (void)state;
-  ASSERT_JSON("a\xFF" "b", "\"a\xEF\xBF\xBD" "b\"");
+  ASSERT_JSON(
+      "a\xFF"
+      "b",
+      "\"a\xEF\xBF\xBD"
+      "b\"");
   ASSERT_JSON("\xC0\xAF", "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");
   ASSERT_JSON("\xE2\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");
   ASSERT_JSON("\xE2\"", "\"\xEF\xBF\xBD\\\"\"");

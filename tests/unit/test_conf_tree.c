@@ -35,7 +35,8 @@ static struct conf_node *parse_ok(const char *yaml)
 static void a_tree_keeps_order_text_quotes_and_lines(void **state)
 {
   (void)state;
-  struct conf_node *root = parse_ok("# comment\nb: no\na:\n  - 'no'\n  - \"x\\ty\"\n  - {k: v, l: }\nt: |\n  two\n  lines\n");
+  struct conf_node *root =
+      parse_ok("# comment\nb: no\na:\n  - 'no'\n  - \"x\\ty\"\n  - {k: v, l: }\nt: |\n  two\n  lines\n");
   assert_int_equal(root->kind, CONF_MAPPING);
   assert_int_equal(root->count, 3);
   assert_string_equal(root->children[0].key, "b");
@@ -122,7 +123,8 @@ static void nul_and_invalid_utf8_are_refused_with_their_line(void **state)
   ASSERT_FAULT("a: 1\n\nb: \xC0\xAF\n", "e.yaml:3: not valid UTF-8");
   ASSERT_FAULT("a: \xED\xA0\x80\n", "e.yaml:1: not valid UTF-8");
   ASSERT_FAULT("a: \"x\\0\"\n", "e.yaml:1: a text must not contain NUL");
-  ASSERT_FAULT("a: \"\\uD800\"\n", "e.yaml:1: found invalid Unicode character escape code while parsing a quoted scalar");
+  ASSERT_FAULT("a: \"\\uD800\"\n",
+               "e.yaml:1: found invalid Unicode character escape code while parsing a quoted scalar");
 }
 
 static void syntax_errors_have_a_line(void **state)
@@ -130,7 +132,8 @@ static void syntax_errors_have_a_line(void **state)
   (void)state;
   struct conf_node *root = NULL;
   struct conf_fault fault = {""};
-  static const char *const broken[] = {"a: 1\nb: [1, 2\nc: 3\n", "a: 1\n  b: 2\n", "a: 1\nb: 'x\n", "a: 1\n@: 1\n", "a: 1\nb: {c: ]\n"};
+  static const char *const broken[] = {"a: 1\nb: [1, 2\nc: 3\n", "a: 1\n  b: 2\n", "a: 1\nb: 'x\n", "a: 1\n@: 1\n",
+                                       "a: 1\nb: {c: ]\n"};
   for (size_t i = 0; i < ARRAY_LEN(broken); i++) {
     assert_int_equal(conf_tree_parse("e.yaml", broken[i], strlen(broken[i]), &root, &fault), RESULT_INVALID);
     int line = 0;
@@ -167,7 +170,9 @@ static void a_block_has_a_bounded_number_of_keys(void **state)
 static void crlf_and_byte_order_mark_are_read(void **state)
 {
   (void)state;
-  struct conf_node *root = parse_ok("\xEF\xBB\xBF" "a: x\r\nb: y\r\n");
+  struct conf_node *root = parse_ok(
+      "\xEF\xBB\xBF"
+      "a: x\r\nb: y\r\n");
   assert_string_equal(conf_tree_get(root, "a")->text, "x");
   assert_string_equal(conf_tree_get(root, "b")->text, "y");
   conf_tree_free(root);

@@ -113,7 +113,8 @@ static void a_huge_document_is_too_big(void **state)
 static void what_is_written_keeps_order_and_numbers(void **state)
 {
   (void)state;
-  static const char text[] = "{\"z\":9007199254740993,\"a\":[-9223372036854775808,true,null,\"\xE4\xB8\xAD\\n\"],\"m\":{}}";
+  static const char text[] =
+      "{\"z\":9007199254740993,\"a\":[-9223372036854775808,true,null,\"\xE4\xB8\xAD\\n\"],\"m\":{}}";
   json_t *json = parse_ok(text);
   struct buf out;
   buf_init(&out, 1000);
@@ -144,14 +145,30 @@ static enum result read_v(const char *document, enum way way, bool required, str
   jsonx_reader_init(&r, json, "stock");
   *out = (struct values){.number = -7, .time = {-7}, .span = {-7}};
   switch (way) {
-  case WAY_I64: jsonx_read_i64(&r, "v", required, 1, 2147483647, &out->number); break;
-  case WAY_ID: jsonx_read_id(&r, "v", required, &out->number); break;
-  case WAY_BOOL: jsonx_read_bool(&r, "v", required, &out->flag); break;
-  case WAY_TEXT: out->text = jsonx_read_text(&r, "v", required, 3) != NULL ? "read" : NULL; break;
-  case WAY_TIME: jsonx_read_time(&r, "v", required, &out->time); break;
-  case WAY_SPAN: jsonx_read_span(&r, "v", required, &out->span); break;
-  case WAY_OBJECT: out->flag = jsonx_read_object(&r, "v", required) != NULL; break;
-  case WAY_ARRAY: out->flag = jsonx_read_array(&r, "v", required) != NULL; break;
+    case WAY_I64:
+      jsonx_read_i64(&r, "v", required, 1, 2147483647, &out->number);
+      break;
+    case WAY_ID:
+      jsonx_read_id(&r, "v", required, &out->number);
+      break;
+    case WAY_BOOL:
+      jsonx_read_bool(&r, "v", required, &out->flag);
+      break;
+    case WAY_TEXT:
+      out->text = jsonx_read_text(&r, "v", required, 3) != NULL ? "read" : NULL;
+      break;
+    case WAY_TIME:
+      jsonx_read_time(&r, "v", required, &out->time);
+      break;
+    case WAY_SPAN:
+      jsonx_read_span(&r, "v", required, &out->span);
+      break;
+    case WAY_OBJECT:
+      out->flag = jsonx_read_object(&r, "v", required) != NULL;
+      break;
+    case WAY_ARRAY:
+      out->flag = jsonx_read_array(&r, "v", required) != NULL;
+      break;
   }
   enum result result = jsonx_reader_finish(&r);
   memcpy(out->fault, r.fault, sizeof(out->fault));
@@ -170,7 +187,19 @@ static void assert_fault(const char *document, enum way way, const char *expecte
 static void quantities_are_whole_and_in_range(void **state)
 {
   (void)state;
-  static const char *const wrong[] = {"-1000", "-1", "0", "1.5", "1.0", "1e2", "\"1\"", "null", "true", "[]", "{}", "2147483648", "9223372036854775807"};
+  static const char *const wrong[] = {"-1000",
+                                      "-1",
+                                      "0",
+                                      "1.5",
+                                      "1.0",
+                                      "1e2",
+                                      "\"1\"",
+                                      "null",
+                                      "true",
+                                      "[]",
+                                      "{}",
+                                      "2147483648",
+                                      "9223372036854775807"};
   for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
     char document[64];
     snprintf(document, sizeof(document), "{\"v\":%s}", wrong[i]);
@@ -189,7 +218,9 @@ static void ids_come_as_number_or_text(void **state)
   assert_true(v.number == INT64_MAX);
   assert_int_equal(read_v("{\"v\":\"9007199254740993\"}", WAY_ID, true, &v), RESULT_OK);
   assert_true(v.number == 9007199254740993);
-  static const char *const wrong[] = {"0", "-1", "1.0", "\"0\"", "\"-1\"", "\"01\"", "\" 1\"", "\"1 \"", "\"\"", "\"9223372036854775808\"", "null", "true", "[1]"};
+  static const char *const wrong[] = {"0",      "-1",     "1.0",    "\"0\"", "\"-1\"",
+                                      "\"01\"", "\" 1\"", "\"1 \"", "\"\"",  "\"9223372036854775808\"",
+                                      "null",   "true",   "[1]"};
   for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
     char document[64];
     snprintf(document, sizeof(document), "{\"v\":%s}", wrong[i]);
@@ -204,8 +235,10 @@ static void other_types_are_checked(void **state)
   assert_fault("{\"v\":0}", WAY_BOOL, "stock.v: must be true or false");
   assert_fault("{\"v\":null}", WAY_TEXT, "stock.v: must be a text");
   assert_fault("{\"v\":12}", WAY_TEXT, "stock.v: must be a text");
-  assert_fault("{\"v\":\"\xE4\xB8\xAD\xE4\xB8\xAD\xE4\xB8\xAD\xE4\xB8\xAD\"}", WAY_TEXT, "stock.v: must have at most 3 characters");
-  assert_fault("{\"v\":\"2027-02-29T00:00:00Z\"}", WAY_TIME, "stock.v: must be an existing time such as \"2026-11-29T12:00:00+08:00\"");
+  assert_fault("{\"v\":\"\xE4\xB8\xAD\xE4\xB8\xAD\xE4\xB8\xAD\xE4\xB8\xAD\"}", WAY_TEXT,
+               "stock.v: must have at most 3 characters");
+  assert_fault("{\"v\":\"2027-02-29T00:00:00Z\"}", WAY_TIME,
+               "stock.v: must be an existing time such as \"2026-11-29T12:00:00+08:00\"");
   assert_fault("{\"v\":0}", WAY_TIME, "stock.v: must be an existing time such as \"2026-11-29T12:00:00+08:00\"");
   assert_fault("{\"v\":\"15\"}", WAY_SPAN, "stock.v: must be a duration with its unit, such as \"15m\"");
   assert_fault("{\"v\":15}", WAY_SPAN, "stock.v: must be a duration with its unit, such as \"15m\"");
@@ -274,7 +307,8 @@ static void the_first_fault_is_kept(void **state)
 static void pointers_follow_rfc_6901(void **state)
 {
   (void)state;
-  json_t *json = parse_ok("{\"foo\":[\"bar\",\"baz\"],\"\":0,\"a/b\":1,\"c%d\":2,\"m~n\":8,\"~1\":9,\"o\":{\"p\":null}}");
+  json_t *json =
+      parse_ok("{\"foo\":[\"bar\",\"baz\"],\"\":0,\"a/b\":1,\"c%d\":2,\"m~n\":8,\"~1\":9,\"o\":{\"p\":null}}");
   assert_ptr_equal(jsonx_pointer(json, ""), json);
   assert_string_equal(json_string_value(jsonx_pointer(json, "/foo/1")), "baz");
   assert_int_equal(json_integer_value(jsonx_pointer(json, "/a~1b")), 1);
@@ -283,7 +317,9 @@ static void pointers_follow_rfc_6901(void **state)
   assert_int_equal(json_integer_value(jsonx_pointer(json, "/~01")), 9);
   assert_true(json_is_integer(jsonx_pointer(json, "/")));
   assert_true(json_is_null(jsonx_pointer(json, "/o/p")));
-  static const char *const nowhere[] = {"foo", "/foo/2", "/foo/-", "/foo/01", "/foo/+1", "/foo/18446744073709551616", "/foo/0/x", "/nope", "/m~2n", "/m~", "/o/p/q", "/foo/"};
+  static const char *const nowhere[] = {
+      "foo",      "/foo/2", "/foo/-", "/foo/01", "/foo/+1", "/foo/18446744073709551616",
+      "/foo/0/x", "/nope",  "/m~2n",  "/m~",     "/o/p/q",  "/foo/"};
   for (size_t i = 0; i < ARRAY_LEN(nowhere); i++) assert_null(jsonx_pointer(json, nowhere[i]));
   assert_null(jsonx_pointer(NULL, "/a"));
   json_decref(json);

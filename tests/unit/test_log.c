@@ -73,13 +73,15 @@ static void a_text_line_has_time_level_daemon_event_and_fields(void **state)
 {
   (void)state;
   struct recorder r = recorder_new(LOG_INFO, LOG_FORMAT_TEXT);
-  LOG(r.log, EV_DB_CONNECTED, F_STR("host", "db-1.example:5432"), F_INT("port", -5), F_UINT("id", UINT64_MAX), F_SPAN("took", span_us(-1500000)),
-      F_SPAN("wait", span_us(1)), F_BOOL("tls", true), F_STR("left_out", NULL), F_STR("empty", ""), F_BYTES("part", "abcdef", 3));
+  LOG(r.log, EV_DB_CONNECTED, F_STR("host", "db-1.example:5432"), F_INT("port", -5), F_UINT("id", UINT64_MAX),
+      F_SPAN("took", span_us(-1500000)), F_SPAN("wait", span_us(1)), F_BOOL("tls", true), F_STR("left_out", NULL),
+      F_STR("empty", ""), F_BYTES("part", "abcdef", 3));
   char *text = recorder_finish(&r);
   assert_int_equal(text[26], 'Z');
   assert_non_null(strstr(text, " info  tester["));
   assert_string_equal(from_event(text, "db.connected"),
-                      "db.connected host=db-1.example:5432 port=-5 id=18446744073709551615 took=-1.500000 wait=0.000001 tls=true empty=\"\" part=abc\n");
+                      "db.connected host=db-1.example:5432 port=-5 id=18446744073709551615 took=-1.500000 "
+                      "wait=0.000001 tls=true empty=\"\" part=abc\n");
   mem_free(text);
 }
 
@@ -87,7 +89,8 @@ static void a_json_line_is_json(void **state)
 {
   (void)state;
   struct recorder r = recorder_new(LOG_INFO, LOG_FORMAT_JSON);
-  LOG(r.log, EV_DB_CONNECTED, F_STR("host", "a\"b\\\n\x1b"), F_INT("port", INT64_MIN), F_BOOL("tls", false), F_SPAN("took", span_ms(2500)));
+  LOG(r.log, EV_DB_CONNECTED, F_STR("host", "a\"b\\\n\x1b"), F_INT("port", INT64_MIN), F_BOOL("tls", false),
+      F_SPAN("took", span_ms(2500)));
   char *text = recorder_finish(&r);
   assert_int_equal(count(text, '\n'), 1);
   json_t *json = json_loads(text, 0, NULL);
@@ -104,7 +107,8 @@ static void a_json_line_is_json(void **state)
 static void text_from_outside_cannot_forge_a_line(void **state)
 {
   (void)state;
-  static const char evil[] = "x\r\n2026-01-01T00:00:00.000000Z error tester[1] daemon.failed\xC2\x85\xE2\x80\xA8\xE2\x80\xA9\x1b[31m\0 a=b \"";
+  static const char evil[] =
+      "x\r\n2026-01-01T00:00:00.000000Z error tester[1] daemon.failed\xC2\x85\xE2\x80\xA8\xE2\x80\xA9\x1b[31m\0 a=b \"";
   for (int format = LOG_FORMAT_TEXT; format <= LOG_FORMAT_JSON; format++) {
     struct recorder r = recorder_new(LOG_INFO, (enum log_format)format);
     LOG(r.log, EV_HTTP_REQUEST_REFUSED, F_BYTES("biz_id", evil, sizeof(evil) - 1), F_STR("reason", "bad"));
@@ -125,7 +129,8 @@ static void what_could_be_mistaken_is_quoted(void **state)
   struct recorder r = recorder_new(LOG_INFO, LOG_FORMAT_TEXT);
   LOG(r.log, EV_DAEMON_UP, F_STR("a", "x y"), F_STR("b", "k=v"), F_STR("c", "\xC3\xA9"), F_STR("d", "\xFF"));
   char *text = recorder_finish(&r);
-  assert_string_equal(from_event(text, "daemon.up"), "daemon.up a=\"x y\" b=\"k=v\" c=\"\xC3\xA9\" d=\"\xEF\xBF\xBD\"\n");
+  assert_string_equal(from_event(text, "daemon.up"),
+                      "daemon.up a=\"x y\" b=\"k=v\" c=\"\xC3\xA9\" d=\"\xEF\xBF\xBD\"\n");
   mem_free(text);
 }
 
@@ -173,7 +178,8 @@ static void a_line_over_its_maximum_says_so_and_keeps_short_fields(void **state)
     char *text = recorder_finish(&r);
     assert_true(strlen(text) <= LOG_LINE_BYTES_MAX);
     assert_null(strstr(text, "two"));
-    assert_non_null(strstr(text, format == LOG_FORMAT_TEXT ? " three=3 truncated=true\n" : ",\"three\":3,\"truncated\":true}\n"));
+    assert_non_null(
+        strstr(text, format == LOG_FORMAT_TEXT ? " three=3 truncated=true\n" : ",\"three\":3,\"truncated\":true}\n"));
     mem_free(text);
   }
 }

@@ -24,10 +24,7 @@ static const struct metric_def defs[] = {
     {"largesse_wait_seconds", METRIC_HISTOGRAM, "route", "wait"},
 };
 
-static struct metric_set *new_set(void)
-{
-  return metric_set_new(defs, ARRAY_LEN(defs));
-}
+static struct metric_set *new_set(void) { return metric_set_new(defs, ARRAY_LEN(defs)); }
 
 static void assert_page_has(const struct metric_set *set, const char *expected)
 {
@@ -43,8 +40,11 @@ static void unlabelled_metrics_show_from_the_start(void **state)
 {
   (void)state;
   struct metric_set *set = new_set();
-  assert_page_has(set, "# HELP largesse_taken_total units \\\\ taken\\nso far \"quoted\"\n# TYPE largesse_taken_total counter\nlargesse_taken_total 0\n");
-  assert_page_has(set, "# TYPE largesse_depth gauge\n# HELP largesse_turn_seconds time\n# TYPE largesse_turn_seconds histogram\n");
+  assert_page_has(set,
+                  "# HELP largesse_taken_total units \\\\ taken\\nso far \"quoted\"\n# TYPE largesse_taken_total "
+                  "counter\nlargesse_taken_total 0\n");
+  assert_page_has(
+      set, "# TYPE largesse_depth gauge\n# HELP largesse_turn_seconds time\n# TYPE largesse_turn_seconds histogram\n");
   assert_page_has(set, "largesse_turn_seconds_bucket{le=\"0.0005\"} 0\n");
   metric_set_free(set);
   metric_set_free(NULL);
@@ -67,9 +67,19 @@ static void counters_add_and_gauges_move(void **state)
 static void numbers_keep_their_value(void **state)
 {
   (void)state;
-  static const struct { double value; const char *text; } cases[] = {
-      {0, "0"}, {-1, "-1"}, {1e6, "1000000"}, {123456789012345, "123456789012345"}, {0.1, "0.1"}, {1e300, "1e+300"},
-      {(double)INFINITY, "+Inf"}, {-(double)INFINITY, "-Inf"}, {(double)NAN, "NaN"}, {1764417600.25, "1764417600.25"}};
+  static const struct {
+    double value;
+    const char *text;
+  } cases[] = {{0, "0"},
+               {-1, "-1"},
+               {1e6, "1000000"},
+               {123456789012345, "123456789012345"},
+               {0.1, "0.1"},
+               {1e300, "1e+300"},
+               {(double)INFINITY, "+Inf"},
+               {-(double)INFINITY, "-Inf"},
+               {(double)NAN, "NaN"},
+               {1764417600.25, "1764417600.25"}};
   struct metric_set *set = new_set();
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     char expected[80];
@@ -143,11 +153,14 @@ static void histograms_cumulate(void **state)
   metric_observe(set, M_SECONDS, 0.0006);
   metric_observe(set, M_SECONDS, 1e9);
   assert_page_has(set, "largesse_turn_seconds_bucket{le=\"0.0005\"} 2\nlargesse_turn_seconds_bucket{le=\"0.001\"} 3\n");
-  assert_page_has(set, "largesse_turn_seconds_bucket{le=\"3600\"} 3\nlargesse_turn_seconds_bucket{le=\"+Inf\"} 4\n"
-                       "largesse_turn_seconds_sum 1000000000.0011\nlargesse_turn_seconds_count 4\n");
+  assert_page_has(set,
+                  "largesse_turn_seconds_bucket{le=\"3600\"} 3\nlargesse_turn_seconds_bucket{le=\"+Inf\"} 4\n"
+                  "largesse_turn_seconds_sum 1000000000.0011\nlargesse_turn_seconds_count 4\n");
   metric_observe(set, M_ROWS, 64);
   metric_observe(set, M_ROWS, 65);
-  assert_page_has(set, "largesse_batch_rows_bucket{le=\"32\"} 0\nlargesse_batch_rows_bucket{le=\"64\"} 1\nlargesse_batch_rows_bucket{le=\"128\"} 2\n");
+  assert_page_has(set,
+                  "largesse_batch_rows_bucket{le=\"32\"} 0\nlargesse_batch_rows_bucket{le=\"64\"} "
+                  "1\nlargesse_batch_rows_bucket{le=\"128\"} 2\n");
   metric_series_observe(METRIC_SERIES(set, M_WAIT, "/v1/claims"), 0.2);
   assert_page_has(set, "largesse_wait_seconds_bucket{route=\"/v1/claims\",le=\"0.25\"} 1\n");
   assert_page_has(set, "largesse_wait_seconds_count{route=\"/v1/claims\"} 1\n");
@@ -170,7 +183,8 @@ static void every_line_of_the_page_is_well_formed(void **state)
     *end = '\0';
     bool is_comment = strncmp(line, "# HELP largesse_", 16) == 0 || strncmp(line, "# TYPE largesse_", 16) == 0;
     const char *value = strrchr(line, ' ');
-    assert_true(is_comment || (strncmp(line, "largesse_", 9) == 0 && value != NULL && strspn(value + 1, "0123456789.e+-InfNa") == strlen(value + 1)));
+    assert_true(is_comment || (strncmp(line, "largesse_", 9) == 0 && value != NULL &&
+                               strspn(value + 1, "0123456789.e+-InfNa") == strlen(value + 1)));
     line = end + 1;
   }
   buf_release(&page);

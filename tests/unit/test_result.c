@@ -28,7 +28,8 @@ static void every_result_has_its_own_text(void **state)
   (void)state;
   for (int a = RESULT_OK; a <= RESULT_UNEXPECTED; a++) {
     assert_true(strlen(result_text((enum result)a)) > 0);
-    for (int b = RESULT_OK; b < a; b++) assert_string_not_equal(result_text((enum result)a), result_text((enum result)b));
+    for (int b = RESULT_OK; b < a; b++)
+      assert_string_not_equal(result_text((enum result)a), result_text((enum result)b));
   }
 }
 
@@ -36,7 +37,7 @@ static void a_number_out_of_range_is_unknown(void **state)
 {
   (void)state;
   assert_string_equal(result_text((enum result)(RESULT_UNEXPECTED + 1)), "unknown result");
-  assert_string_equal(result_text((enum result)-1), "unknown result");
+  assert_string_equal(result_text((enum result) - 1), "unknown result");
 }
 
 static void try_leaves_at_the_first_failure(void **state)

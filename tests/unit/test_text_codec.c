@@ -36,7 +36,13 @@ static void assert_refused(decode_fn *decode, const char *text)
 static void base64_follows_rfc_4648(void **state)
 {
   (void)state;
-  static const char *const vectors[][2] = {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+  static const char *const vectors[][2] = {{"", ""},
+                                           {"f", "Zg=="},
+                                           {"fo", "Zm8="},
+                                           {"foo", "Zm9v"},
+                                           {"foob", "Zm9vYg=="},
+                                           {"fooba", "Zm9vYmE="},
+                                           {"foobar", "Zm9vYmFy"}};
   for (size_t i = 0; i < ARRAY_LEN(vectors); i++) {
     struct buf out;
     buf_init(&out, 100);
@@ -51,7 +57,8 @@ static void base64_follows_rfc_4648(void **state)
 static void base64_refuses_other_spellings(void **state)
 {
   (void)state;
-  static const char *const wrong[] = {"Zg", "Zg=", "Z===", "====", "Zh==", "Zm9=", "Zm8=Zg==", "Zm 8", "Zm8=\n", "Zm-_", "Zm9v\n", "=Zm9", "Zg==="};
+  static const char *const wrong[] = {
+      "Zg", "Zg=", "Z===", "====", "Zh==", "Zm9=", "Zm8=Zg==", "Zm 8", "Zm8=\n", "Zm-_", "Zm9v\n", "=Zm9", "Zg==="};
   for (size_t i = 0; i < ARRAY_LEN(wrong); i++) assert_refused(text_from_base64, wrong[i]);
 }
 
@@ -129,12 +136,9 @@ static void secrets_are_equal_only_when_all_bytes_are(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(base64_follows_rfc_4648),
-      cmocka_unit_test(base64_refuses_other_spellings),
-      cmocka_unit_test(hex_is_read_in_both_cases),
-      cmocka_unit_test(urls_are_coded_strictly),
-      cmocka_unit_test(a_full_buffer_gets_nothing),
-      cmocka_unit_test(secrets_are_equal_only_when_all_bytes_are),
+      cmocka_unit_test(base64_follows_rfc_4648),    cmocka_unit_test(base64_refuses_other_spellings),
+      cmocka_unit_test(hex_is_read_in_both_cases),  cmocka_unit_test(urls_are_coded_strictly),
+      cmocka_unit_test(a_full_buffer_gets_nothing), cmocka_unit_test(secrets_are_equal_only_when_all_bytes_are),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,10 +11,7 @@
 
 #include "common/text.h"
 
-static enum result i64_of(const char *text, int64_t *out)
-{
-  return text_to_i64(text, strlen(text), out);
-}
+static enum result i64_of(const char *text, int64_t *out) { return text_to_i64(text, strlen(text), out); }
 
 static void integers_at_both_limits(void **state)
 {
@@ -42,8 +39,9 @@ static void numbers_out_of_range_do_not_wrap(void **state)
 {
   (void)state;
   int64_t value = 77;
-  static const char *const wrong[] = {"9223372036854775808", "-9223372036854775809", "18446744073709551616", "18446744073709551615",
-                                      "99999999999999999999", "100000000000000000000000", "-18446744073709551616"};
+  static const char *const wrong[] = {"9223372036854775808",  "-9223372036854775809", "18446744073709551616",
+                                      "18446744073709551615", "99999999999999999999", "100000000000000000000000",
+                                      "-18446744073709551616"};
   for (size_t i = 0; i < ARRAY_LEN(wrong); i++) assert_int_equal(i64_of(wrong[i], &value), RESULT_INVALID);
   assert_true(value == 77);
   uint64_t big = 78;
@@ -62,8 +60,8 @@ static void only_canonical_decimals_are_numbers(void **state)
 {
   (void)state;
   int64_t value = 77;
-  static const char *const wrong[] = {"", "-", "+", "+3", "03", "00", "-0", "-03", "--3", " 3", "3 ", "3\n", "3.0", "1e2", "0x1F", "1_000",
-                                      "1,000", "30s", "３", "null", "NaN"};
+  static const char *const wrong[] = {"",    "-",   "+",   "+3",   "03",    "00",    "-0",  "-03", "--3",  " 3", "3 ",
+                                      "3\n", "3.0", "1e2", "0x1F", "1_000", "1,000", "30s", "３",  "null", "NaN"};
   for (size_t i = 0; i < ARRAY_LEN(wrong); i++) assert_int_equal(i64_of(wrong[i], &value), RESULT_INVALID);
   assert_int_equal(text_to_i64("3\0", 2, &value), RESULT_INVALID);
   assert_int_equal(text_to_i64(NULL, 0, &value), RESULT_INVALID);
@@ -82,9 +80,11 @@ static void sizes_need_a_binary_unit(void **state)
   assert_true(bytes == 65536);
   assert_int_equal(text_to_size("16777215TiB", 11, &bytes), RESULT_OK);
   assert_true(bytes == 16777215ull << 40);
-  static const char *const wrong[] = {"", "0", "64", "B", "KiB", "64kB", "64KB", "64k", "64 KiB", "-1B", "1.5MiB", "64KiBx", "064KiB",
-                                      "16777216TiB", "18446744073709551615KiB"};
-  for (size_t i = 0; i < ARRAY_LEN(wrong); i++) assert_int_equal(text_to_size(wrong[i], strlen(wrong[i]), &bytes), RESULT_INVALID);
+  static const char *const wrong[] = {"",       "0",      "64",     "B",           "KiB",
+                                      "64kB",   "64KB",   "64k",    "64 KiB",      "-1B",
+                                      "1.5MiB", "64KiBx", "064KiB", "16777216TiB", "18446744073709551615KiB"};
+  for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+    assert_int_equal(text_to_size(wrong[i], strlen(wrong[i]), &bytes), RESULT_INVALID);
   assert_true(bytes == 16777215ull << 40);
 }
 
@@ -106,23 +106,23 @@ static void utf8_refuses_what_only_looks_like_it(void **state)
   assert_false(IS_UTF8("a\0b"));
   assert_false(IS_UTF8("\x80"));
   assert_false(IS_UTF8("\xBF"));
-  assert_false(IS_UTF8("\xC0\x80"));              // overlong NUL
-  assert_false(IS_UTF8("\xC0\xAF"));              // overlong slash
+  assert_false(IS_UTF8("\xC0\x80"));  // overlong NUL
+  assert_false(IS_UTF8("\xC0\xAF"));  // overlong slash
   assert_false(IS_UTF8("\xC1\xBF"));
-  assert_false(IS_UTF8("\xE0\x80\xAF"));          // overlong in three
+  assert_false(IS_UTF8("\xE0\x80\xAF"));  // overlong in three
   assert_false(IS_UTF8("\xE0\x9F\xBF"));
-  assert_false(IS_UTF8("\xF0\x80\x80\xAF"));      // overlong in four
+  assert_false(IS_UTF8("\xF0\x80\x80\xAF"));  // overlong in four
   assert_false(IS_UTF8("\xF0\x8F\xBF\xBF"));
-  assert_false(IS_UTF8("\xED\xA0\x80"));          // surrogates
+  assert_false(IS_UTF8("\xED\xA0\x80"));  // surrogates
   assert_false(IS_UTF8("\xED\xBF\xBF"));
-  assert_false(IS_UTF8("\xF4\x90\x80\x80"));      // above U+10FFFF
+  assert_false(IS_UTF8("\xF4\x90\x80\x80"));  // above U+10FFFF
   assert_false(IS_UTF8("\xF5\x80\x80\x80"));
   assert_false(IS_UTF8("\xFE"));
   assert_false(IS_UTF8("\xFF"));
-  assert_false(IS_UTF8("\xC3"));                  // cut off
+  assert_false(IS_UTF8("\xC3"));  // cut off
   assert_false(IS_UTF8("\xE4\xB8"));
   assert_false(IS_UTF8("\xF0\x9F\x8E"));
-  assert_false(IS_UTF8("\xC3("));                 // wrong continuation
+  assert_false(IS_UTF8("\xC3("));  // wrong continuation
   assert_false(IS_UTF8("\xE4(\xB8"));
 }
 
