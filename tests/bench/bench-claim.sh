@@ -104,7 +104,7 @@ figure "a claim alone, p99" "$(json_number "$OUT" p99)" ms
 activity empty 0
 pause 1
 OUT=$(load --activity empty --connections 256 --seconds "$SECONDS_EACH" --users random --biz-prefix none-)
-SOLD_OUT=$(awk -v n="$(json_number "$OUT" refused)" -v s="$(json_number "$OUT" seconds)" 'BEGIN { print int(n / s) }')
+SOLD_OUT=$(awk -v n="$(json_number "$OUT" refusedTotal)" -v s="$(json_number "$OUT" seconds)" 'BEGIN { print int(n / s) }')
 figure "sold out, each looked up" "$SOLD_OUT" answers/s
 
 if [ "${BENCH_FULL:-0}" = 1 ]; then
