@@ -112,7 +112,7 @@ static void conn_sent_all(struct web_conn *c)
 
 static void conn_stalled(struct web_conn *c)
 {
-  c->stalled_since = loop_now(c->server->rt->loop);
+  c->stalled_since = clk_mono();  // not the turn's time: making a large answer may have taken long
   list_remove(&c->stalled_node);
   list_add_last(&c->server->stalled, &c->stalled_node);
   conn_watch(c, c->watched | LOOP_WRITE);

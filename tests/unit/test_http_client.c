@@ -93,12 +93,12 @@ static struct http_request post_to(const char *url)
 {
   static const struct http_header headers[] = {{"Content-Type", "application/json"}, {"Idempotency-Key", "12-345"}, {"X-Empty", ""}};
   return (struct http_request){.method = "POST", .url = url, .headers = headers, .header_count = ARRAY_LEN(headers), .body = "{\"requestId\":\"12-345\"}",
-                               .body_len = 22, .connect_timeout = span_ms(300), .total_timeout = span_ms(2000), .answer_max = 10000};
+                               .body_len = 22, .connect_timeout = span_s(5), .total_timeout = span_s(8), .answer_max = 10000};
 }
 
 static void wait_for(struct fixture *f, const struct outcome *o)
 {
-  struct mono_time end = mono_after(clk_mono(), span_s(5));
+  struct mono_time end = mono_after(clk_mono(), span_s(10));
   while (o->calls == 0 && mono_before(clk_mono(), end)) loop_turn(f->rt.loop, span_ms(10));
   assert_int_equal(o->calls, 1);
 }
@@ -151,7 +151,7 @@ static void a_complete_answer_is_handed_over(void **state)
   assert_string_equal(buf_text(&o.retry_after), "7");
   assert_string_equal(buf_text(&o.content_type), "application/json");
   assert_string_equal(buf_text(&o.fault), "");
-  assert_true(o.duration.us > 0 && o.duration.us < 2000000);
+  assert_true(o.duration.us > 0 && o.duration.us < 8000000);
   outcome_release(&o);
   const char *seen = buf_text(&f->fake.seen);
   assert_memory_equal(seen, "POST /credits HTTP/1.1\r\n", 24);
@@ -239,7 +239,7 @@ static void b72_no_answer_in_time_is_unknown(void **state)
   r.total_timeout = span_ms(200);
   send_and_wait(f, &r, &o);
   assert_int_equal(o.stage, HTTP_SENT_NO_ANSWER);
-  assert_true(o.duration.us >= 190000 && o.duration.us < 500000);
+  assert_true(o.duration.us >= 190000 && o.duration.us < 590000);
   outcome_release(&o);
   assert_int_equal(atomic_load(&f->fake.hits), 1);
 }
@@ -297,6 +297,7 @@ static void unknown_names_are_safe_to_repeat(void **state)
 {
   struct fixture *f = *state;
   struct http_request r = post_to("http://no-such-host.invalid/credits");
+  r.connect_timeout = span_ms(300);
   struct mono_time begun = clk_mono();
   expect_fault(f, &r, HTTP_NEVER_SENT);
   assert_true(mono_since(clk_mono(), begun).us < 1300000);  // B69: the connect time-out ends a slow look-up
@@ -316,6 +317,7 @@ static void a_connect_time_out_is_safe_to_repeat(void **state)
   (void)snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
   struct http_request r = post_to(url);
   struct outcome o;
+  r.connect_timeout = span_ms(300);
   send_and_wait(f, &r, &o);
   assert_int_equal(o.stage, HTTP_NEVER_SENT);
   assert_true(o.duration.us >= 290000 && o.duration.us < 1300000);

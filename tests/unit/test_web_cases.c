@@ -79,7 +79,7 @@ static void b96_slow_clients_neither_hinder_nor_stay(void **state)
   size_t told = 0;
   for (int i = 0; i < SLOW; i++) {
     buf_clear(&f->got);
-    assert_int_not_equal(read_to_end(f, slow[i], 1), OPEN);
+    assert_int_not_equal(read_to_end(f, slow[i], 2000), OPEN);
     told += strstr(buf_text(&f->got), "HTTP/1.1 408 ") != NULL;
     close(slow[i]);
   }
