@@ -24,19 +24,30 @@ static void assert_refused(struct fixture *f, const char *request, size_t len, c
 
 // --- field cases ------------------------------------------------------------------------------------------------------
 
-static void b94_expect_is_answered_at_once(void **state)
+static int64_t expect_exchange_us(struct fixture *f, int fd)
 {
-  struct fixture *f = *state;
-  int fd = dial(f);
   struct mono_time begun = clk_mono();
+  buf_clear(&f->got);
   put_text(f, fd, JSON_POST "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n");
   read_answers(f, fd, 1);
   assert_string_equal(buf_text(&f->got), "HTTP/1.1 100 Continue\r\n\r\n");
   put_text(f, fd, "{}");
   read_answers(f, fd, 2);
   assert_has(buf_text(&f->got), "201 Created");
-  assert_true(mono_since(clk_mono(), begun).us < 200000);
-  // The connection goes on; a body that comes with the head needs no 100.
+  return mono_since(clk_mono(), begun).us;
+}
+
+static void b94_expect_is_answered_at_once(void **state)
+{
+  struct fixture *f = *state;
+  int fd = dial(f);
+  int64_t best_us = INT64_MAX;
+  for (int i = 0; i < 5; i++) {  // the best of some: this is about a wait of the server, not about a busy machine
+    int64_t us = expect_exchange_us(f, fd);
+    if (us < best_us) best_us = us;
+  }
+  assert_true(best_us < 200000);
+  // A body that comes with the head needs no 100.
   buf_clear(&f->got);
   put_text(f, fd, JSON_POST "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}");
   read_answers(f, fd, 1);
