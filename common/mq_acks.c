@@ -60,8 +60,10 @@ uint64_t mq_acks_run(struct mq_acks *a, uint64_t *tags, size_t count, size_t *ou
   uint64_t highest = 0;
   size_t singles = 0;
   for (size_t i = 0; i < count; i++) {
-    if (tags[i] > a->floor) tags[singles++] = tags[i];
-    else if (tags[i] > highest) highest = tags[i];
+    if (tags[i] > a->floor)
+      tags[singles++] = tags[i];
+    else if (tags[i] > highest)
+      highest = tags[i];
   }
   *out_singles = singles;
   return highest;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop's side of a broker connection: start, bounded stop, and news from the thread turned into log lines and metrics.
-// Owner: the loop thread.
+// The loop's side of a broker connection: start, bounded stop, and news from the thread turned into log lines and
+// metrics. Owner: the loop thread.
 #include "common/mq_conn.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 
 #define ATTEMPT_LOG_PERIOD_S 30
 
-void mq_conn_init(struct mq_conn *c, const struct mq_role *role, void *self, struct runtime *rt, const struct mq_conf *conf,
-                  const char *connection_name)
+void mq_conn_init(struct mq_conn *c, const struct mq_role *role, void *self, struct runtime *rt,
+                  const struct mq_conf *conf, const char *connection_name)
 {
   *c = (struct mq_conn){.role = role, .self = self, .rt = rt, .fd = -1};
   c->name = mem_strdup(connection_name);
@@ -55,31 +55,33 @@ void mq_conn_start(struct mq_conn *c)
   REQUIRE(error == 0);
 }
 
-static bool joined_within(struct mq_conn *c, long ms)
+static bool ended_within(struct mq_conn *c, int64_t ms)
 {
-  struct timespec at;
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  at.tv_sec += ms / 1000;
-  at.tv_nsec += ms % 1000 * 1000000;
-  if (at.tv_nsec >= 1000000000) {
-    at.tv_sec++;
-    at.tv_nsec -= 1000000000;
-  }
-  return pthread_clockjoin_np(c->thread, NULL, CLOCK_MONOTONIC, &at) == 0;
+  struct mono_time until = mono_after(clk_mono(), span_ms(ms));
+  struct timespec at = {.tv_sec = until.us / 1000000, .tv_nsec = until.us % 1000000 * 1000};
+  pthread_mutex_lock(&c->lock);
+  int waited = 0;
+  while (!c->ended && waited == 0) waited = pthread_cond_timedwait(&c->progress, &c->lock, &at);
+  bool ended = c->ended;
+  pthread_mutex_unlock(&c->lock);
+  return ended;
 }
 
 bool mq_conn_stop(struct mq_conn *c)
 {
   atomic_store(&c->stopping, true);
   mq_bell_ring(c->to_thread);
-  bool ended = joined_within(c, MQ_STOP_GRACE_MS);
+  bool ended = ended_within(c, MQ_STOP_GRACE_MS);
   if (!ended) {
     pthread_mutex_lock(&c->lock);
     if (c->fd >= 0) shutdown(c->fd, SHUT_RDWR);
     pthread_mutex_unlock(&c->lock);
-    ended = joined_within(c, MQ_STOP_FORCE_MS);
+    ended = ended_within(c, MQ_STOP_FORCE_MS);
   }
-  if (!ended) pthread_detach(c->thread);
+  if (ended)
+    pthread_join(c->thread, NULL);
+  else
+    pthread_detach(c->thread);
   loop_watch_free(c->watch);
   c->watch = NULL;
   metric_series_put(METRIC_SERIES(c->rt->metrics, M_MQ_CONNECTED, c->role->name), 0);
@@ -105,19 +107,35 @@ static void log_note(struct mq_conn *c, const struct mq_note *note)
   struct log *log = c->rt->log;
   const char *text = note->text[0] != '\0' ? note->text : NULL;
   switch (note->kind) {
-    case MQ_NOTE_UP: LOG(log, EV_MQ_CONNECTED, F_STR("connection", c->name), F_STR("detail", text)); return;
-    case MQ_NOTE_LOST: LOG(log, EV_MQ_CONNECTION_LOST, F_STR("connection", c->name), F_STR("detail", text)); return;
-    case MQ_NOTE_BLOCKED: LOG(log, EV_MQ_BLOCKED, F_STR("connection", c->name), F_STR("detail", text)); return;
-    case MQ_NOTE_UNBLOCKED: LOG(log, EV_MQ_UNBLOCKED, F_STR("connection", c->name)); return;
-    case MQ_NOTE_REFUSED: LOG(log, EV_MQ_TOPOLOGY_REFUSED, F_STR("connection", c->name), F_STR("detail", text)); return;
-    case MQ_NOTE_CANCELLED: LOG(log, EV_MQ_CONSUMER_CANCELLED, F_STR("connection", c->name), F_STR("detail", text)); return;
-    case MQ_NOTE_ATTEMPT_FAILED: break;
+    case MQ_NOTE_UP:
+      LOG(log, EV_MQ_CONNECTED, F_STR("connection", c->name), F_STR("detail", text));
+      return;
+    case MQ_NOTE_LOST:
+      LOG(log, EV_MQ_CONNECTION_LOST, F_STR("connection", c->name), F_STR("detail", text));
+      return;
+    case MQ_NOTE_BLOCKED:
+      LOG(log, EV_MQ_BLOCKED, F_STR("connection", c->name), F_STR("detail", text));
+      return;
+    case MQ_NOTE_UNBLOCKED:
+      LOG(log, EV_MQ_UNBLOCKED, F_STR("connection", c->name));
+      return;
+    case MQ_NOTE_REFUSED:
+      LOG(log, EV_MQ_TOPOLOGY_REFUSED, F_STR("connection", c->name), F_STR("detail", text));
+      return;
+    case MQ_NOTE_CANCELLED:
+      metric_add(c->rt->metrics, M_MQ_CONSUMERS_CANCELLED, 1);
+      LOG(log, EV_MQ_CONSUMER_CANCELLED, F_STR("connection", c->name), F_STR("detail", text));
+      return;
+    case MQ_NOTE_ATTEMPT_FAILED:
+      break;
   }
   // A broker that stays away fails an attempt every few seconds: one line now and then is enough.
   struct mono_time now = clk_mono();
-  if (c->attempt_logged_at.us != 0 && mono_before(now, mono_after(c->attempt_logged_at, span_s(ATTEMPT_LOG_PERIOD_S)))) return;
+  if (c->attempt_logged_at.us != 0 && mono_before(now, mono_after(c->attempt_logged_at, span_s(ATTEMPT_LOG_PERIOD_S))))
+    return;
   c->attempt_logged_at = now;
-  LOG(log, EV_MQ_CONNECTION_LOST, F_STR("connection", c->name), F_STR("reason", "connect_failed"), F_STR("detail", text));
+  LOG(log, EV_MQ_CONNECTION_LOST, F_STR("connection", c->name), F_STR("reason", "connect_failed"),
+      F_STR("detail", text));
 }
 
 void mq_conn_bell(void *conn, int what)

@@ -11,8 +11,8 @@
 #include "common/mem.h"
 
 #define DELIVERIES_PER_TURN 1024
-#define DELIVERIES_AT_ONCE 64
-#define RING_AT_FIRST 64
+#define DELIVERIES_AT_ONCE  64
+#define RING_AT_FIRST       64
 
 static const struct mq_role *consumer_role(void)
 {
@@ -37,7 +37,10 @@ struct mq_consumer *mq_consumer_new(struct runtime *rt, const struct mq_conf *co
   return c;
 }
 
-void mq_consumer_exchange(struct mq_consumer *c, const struct mq_exchange *e) { mq_topology_add_exchange(&c->topology, e); }
+void mq_consumer_exchange(struct mq_consumer *c, const struct mq_exchange *e)
+{
+  mq_topology_add_exchange(&c->topology, e);
+}
 void mq_consumer_queue(struct mq_consumer *c, const struct mq_queue *q) { mq_topology_add_queue(&c->topology, q); }
 bool mq_consumer_is_up(const struct mq_consumer *c) { return atomic_load(&c->conn.up); }
 const char *mq_consumer_fault(const struct mq_consumer *c) { return mq_conn_fault(&c->conn); }
@@ -66,7 +69,8 @@ static size_t free_place(struct mq_consumer *c)
   return MQ_SUBSCRIPTIONS_MAX;
 }
 
-struct mq_subscription *mq_subscribe(struct mq_consumer *c, const char *queue, uint16_t prefetch, mq_delivery_fn *on_delivery, void *ctx)
+struct mq_subscription *mq_subscribe(struct mq_consumer *c, const char *queue, uint16_t prefetch,
+                                     mq_delivery_fn *on_delivery, void *ctx)
 {
   REQUIRE(prefetch > 0 && on_delivery != NULL);
   size_t place = free_place(c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside mq_consume*.c only: a consumer as its two sides see it. Deliveries travel to the loop in one ring, acks come back
-// in another; both name a channel and the generation of that channel. Owner: fields say which thread.
+// Inside mq_consume*.c only: a consumer as its two sides see it. Deliveries travel to the loop in one ring, acks come
+// back in another; both name a channel and the generation of that channel. Owner: fields say which thread.
 #pragma once
 
 #include "common/mq_acks.h"
@@ -8,11 +8,14 @@
 #include "common/mq_topology.h"
 
 #define MQ_FIRST_CONSUME_CHANNEL 2
-#define MQ_SUBSCRIPTIONS_MAX 256
-#define MQ_ACK_BATCH_MAX 256
-#define MQ_TRACEPARENT_MAX 128
+#define MQ_SUBSCRIPTIONS_MAX     256
+#define MQ_ACK_BATCH_MAX         256
+#define MQ_TRACEPARENT_MAX       128
 
-struct mq_ack_item { struct mq_tag tag; bool requeue; };
+struct mq_ack_item {
+  struct mq_tag tag;
+  bool requeue;
+};
 
 // One delivery; the texts follow the body in `bytes`.
 struct mq_in {
@@ -24,8 +27,10 @@ struct mq_in {
 };
 
 enum mq_sub_state {
-  MQ_SUB_CLOSED,      // no channel; opens when the pause is over
-  MQ_SUB_OPENING, MQ_SUB_QOS, MQ_SUB_CONSUMING,  // each waits for the broker's answer
+  MQ_SUB_CLOSED,  // no channel; opens when the pause is over
+  MQ_SUB_OPENING,
+  MQ_SUB_QOS,
+  MQ_SUB_CONSUMING,  // each waits for the broker's answer
   MQ_SUB_ACTIVE,
   MQ_SUB_CANCELLING,  // basic.cancel sent; deliveries may still come
   MQ_SUB_CANCELLED,   // no more deliveries; waits for the last acks
@@ -39,10 +44,10 @@ struct mq_subscription {
   mq_delivery_fn *on_delivery;
   void *ctx;
 
-  bool stopped;                         // loop thread
-  atomic_uint_least32_t generation;     // of the open channel; 0: none
-  atomic_bool cancel;                   // the loop asks for it
-  atomic_bool finished;                 // the thread has forgotten this subscription
+  bool stopped;                      // loop thread
+  atomic_uint_least32_t generation;  // of the open channel; 0: none
+  atomic_bool cancel;                // the loop asks for it
+  atomic_bool finished;              // the thread has forgotten this subscription
 
   // The connection's thread
   enum mq_sub_state state;
@@ -52,10 +57,10 @@ struct mq_subscription {
   uint64_t to_ack[MQ_ACK_BATCH_MAX];
   size_t to_ack_count;
   size_t outstanding;
-  uint64_t incoming_tag;                // between basic.deliver and the end of its body; 0: none
+  uint64_t incoming_tag;  // between basic.deliver and the end of its body; 0: none
   bool incoming_redelivered;
   struct mq_in *incoming;
-  uint64_t incoming_left;               // bytes of the body still to come
+  uint64_t incoming_left;  // bytes of the body still to come
 };
 
 struct mq_consumer {
@@ -66,7 +71,7 @@ struct mq_consumer {
   struct mq_ring added;       // struct mq_subscription *
   atomic_uint_least64_t acks_written;
   atomic_bool flushing;
-  atomic_bool restart;        // the ack ring overflowed: only a new connection sets things right
+  atomic_bool restart;  // the ack ring overflowed: only a new connection sets things right
 
   // Loop thread
   struct mq_subscription *subs[MQ_SUBSCRIPTIONS_MAX];  // by channel

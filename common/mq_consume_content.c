@@ -63,7 +63,8 @@ static void on_header(struct mq_subscription *s, const amqp_frame_t *frame)
   in->message_id = place(&at, id);
   in->traceparent = place(&at, trace);
   in->redelivered = s->incoming_redelivered;
-  in->tag = (struct mq_tag){.delivery = s->incoming_tag, .generation = atomic_load(&s->generation), .channel = s->channel};
+  in->tag =
+      (struct mq_tag){.delivery = s->incoming_tag, .generation = atomic_load(&s->generation), .channel = s->channel};
   s->incoming = in;
   s->incoming_left = size;
   if (size == 0) hand_over(s);
@@ -86,9 +87,12 @@ static void on_body(struct mq_subscription *s, amqp_bytes_t part)
 
 void mq_consume_content(struct mq_subscription *s, const amqp_frame_t *frame)
 {
-  if (frame->frame_type == AMQP_FRAME_HEADER && s->incoming_tag != 0 && s->incoming == NULL) on_header(s, frame);
-  else if (frame->frame_type == AMQP_FRAME_BODY && s->incoming != NULL) on_body(s, frame->payload.body_fragment);
-  else mq_conn_fail(&s->consumer->conn, "unexpected frame on channel %u", s->channel);
+  if (frame->frame_type == AMQP_FRAME_HEADER && s->incoming_tag != 0 && s->incoming == NULL)
+    on_header(s, frame);
+  else if (frame->frame_type == AMQP_FRAME_BODY && s->incoming != NULL)
+    on_body(s, frame->payload.body_fragment);
+  else
+    mq_conn_fail(&s->consumer->conn, "unexpected frame on channel %u", s->channel);
 }
 
 static void send_ack(struct mq_subscription *s, uint64_t tag, bool multiple)
@@ -109,8 +113,10 @@ static void take_ack(struct mq_consumer *c, const struct mq_ack_item *item)
   if (s == NULL || s->state == MQ_SUB_CLOSED || s->state == MQ_SUB_CLOSING) return;
   if (atomic_load(&s->generation) != item->tag.generation || !mq_acks_settle(&s->acks, item->tag.delivery)) return;
   s->outstanding--;
-  if (item->requeue) send_requeue(s, item->tag.delivery);
-  else s->to_ack[s->to_ack_count++] = item->tag.delivery;
+  if (item->requeue)
+    send_requeue(s, item->tag.delivery);
+  else
+    s->to_ack[s->to_ack_count++] = item->tag.delivery;
 }
 
 static void write_acks_of(struct mq_subscription *s)

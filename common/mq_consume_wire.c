@@ -10,7 +10,7 @@
 #include "common/mem.h"
 #include "common/mq_consume.h"
 
-#define ANSWER_TIMEOUT_S 15
+#define ANSWER_TIMEOUT_S   15
 #define CONSUMER_TAG_BYTES 16
 
 static void enter(struct mq_subscription *s, enum mq_sub_state state)
@@ -97,7 +97,8 @@ static void note_cancelled(struct mq_subscription *s, const char *why, size_t le
   mq_conn_note(&s->consumer->conn, MQ_NOTE_CANCELLED, text);
 }
 
-// The queue was deleted, or its node went away. A new channel keeps the prefetch exact; the queue is declared again first.
+// The queue was deleted, or its node went away. A new channel keeps the prefetch exact; the queue is declared again
+// first.
 static void on_broker_cancel(struct mq_subscription *s)
 {
   static const char why[] = "consumer cancelled by the broker";
@@ -131,14 +132,22 @@ static void on_method(struct mq_subscription *s, const amqp_method_t *m)
 {
   bool closing = s->state == MQ_SUB_CLOSING;
   s->consumer->conn.again |= m->id != AMQP_BASIC_DELIVER_METHOD;
-  if (m->id == AMQP_CHANNEL_CLOSE_METHOD) on_channel_close(s, m->decoded);
-  else if (m->id == AMQP_CHANNEL_CLOSE_OK_METHOD) lose_channel(s);
-  else if (closing) return;
-  else if (m->id == AMQP_BASIC_DELIVER_METHOD) on_deliver(s, m->decoded);
-  else if (m->id == AMQP_BASIC_CANCEL_METHOD) on_broker_cancel(s);
-  else if (m->id == AMQP_BASIC_CANCEL_OK_METHOD) enter(s, MQ_SUB_CANCELLED);
-  else if (m->id == AMQP_BASIC_QOS_OK_METHOD) send_consume(s);
-  else if (m->id == AMQP_CHANNEL_OPEN_OK_METHOD) send_qos(s);
+  if (m->id == AMQP_CHANNEL_CLOSE_METHOD)
+    on_channel_close(s, m->decoded);
+  else if (m->id == AMQP_CHANNEL_CLOSE_OK_METHOD)
+    lose_channel(s);
+  else if (closing)
+    return;
+  else if (m->id == AMQP_BASIC_DELIVER_METHOD)
+    on_deliver(s, m->decoded);
+  else if (m->id == AMQP_BASIC_CANCEL_METHOD)
+    on_broker_cancel(s);
+  else if (m->id == AMQP_BASIC_CANCEL_OK_METHOD)
+    enter(s, MQ_SUB_CANCELLED);
+  else if (m->id == AMQP_BASIC_QOS_OK_METHOD)
+    send_consume(s);
+  else if (m->id == AMQP_CHANNEL_OPEN_OK_METHOD)
+    send_qos(s);
   else if (m->id == AMQP_BASIC_CONSUME_OK_METHOD) {
     s->attempts = 0;
     enter(s, MQ_SUB_ACTIVE);
@@ -155,8 +164,10 @@ void mq_consume_on_frame(void *consumer, const amqp_frame_t *frame)
   size_t index = mq_sub_index(frame->channel);
   struct mq_subscription *s = index < MQ_SUBSCRIPTIONS_MAX ? c->wire[index] : NULL;
   if (s == NULL || s->state == MQ_SUB_CLOSED) return;
-  if (frame->frame_type == AMQP_FRAME_METHOD) on_method(s, &frame->payload.method);
-  else if (s->state != MQ_SUB_CLOSING) mq_consume_content(s, frame);
+  if (frame->frame_type == AMQP_FRAME_METHOD)
+    on_method(s, &frame->payload.method);
+  else if (s->state != MQ_SUB_CLOSING)
+    mq_consume_content(s, frame);
 }
 
 void mq_consume_on_up(void *consumer)
@@ -201,8 +212,10 @@ static void work_on(struct mq_subscription *s)
   switch (s->state) {
     case MQ_SUB_CLOSED:
       if (!mq_topology_is_ready(&c->topology)) return;
-      if (mono_before(clk_mono(), s->retry_at)) mq_conn_due(&c->conn, s->retry_at);
-      else send_open(s);
+      if (mono_before(clk_mono(), s->retry_at))
+        mq_conn_due(&c->conn, s->retry_at);
+      else
+        send_open(s);
       return;
     case MQ_SUB_ACTIVE:
       if (cancel) send_cancel(s);
@@ -215,8 +228,10 @@ static void work_on(struct mq_subscription *s)
     case MQ_SUB_CONSUMING:
     case MQ_SUB_CANCELLING:
     case MQ_SUB_CLOSING:
-      if (mono_before(s->deadline, clk_mono())) mq_conn_fail(&c->conn, "no answer on the channel of queue %s within %d s", s->queue, ANSWER_TIMEOUT_S);
-      else mq_conn_due(&c->conn, s->deadline);
+      if (mono_before(s->deadline, clk_mono()))
+        mq_conn_fail(&c->conn, "no answer on the channel of queue %s within %d s", s->queue, ANSWER_TIMEOUT_S);
+      else
+        mq_conn_due(&c->conn, s->deadline);
       return;
   }
 }
@@ -233,7 +248,9 @@ void mq_consume_on_work(void *consumer)
   mq_consume_write_acks(c);
   for (size_t i = 0; i < MQ_SUBSCRIPTIONS_MAX && !c->conn.failed; i++) {
     if (c->wire[i] == NULL) continue;
-    if (finish(c->wire[i])) c->wire[i] = NULL;
-    else work_on(c->wire[i]);
+    if (finish(c->wire[i]))
+      c->wire[i] = NULL;
+    else
+      work_on(c->wire[i]);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening and closing a broker connection: address, password file, a socket of our own, login with the capabilities that
-// make the broker talk (blocked notices, consumer cancels). Owner: the connection's thread.
+// Opening and closing a broker connection: address, password file, a socket of our own, login with the capabilities
+// that make the broker talk (blocked notices, consumer cancels). Owner: the connection's thread.
 #include <amqp.h>
 #include <amqp_framing.h>
 #include <amqp_tcp_socket.h>
@@ -22,7 +22,7 @@
 #include "common/mq_conn.h"
 
 #define FRAME_MAX_BYTES 131072
-#define CLOSE_WAIT_MS 400
+#define CLOSE_WAIT_MS   400
 #define PORT_TEXT_BYTES 16
 
 void mq_conn_set_user_timeout(const struct mq_conn *c, int64_t ms)
@@ -70,8 +70,10 @@ static int connect_to(struct mq_conn *c, const struct addrinfo *address, struct 
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
   setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
   bool up = connect(fd, address->ai_addr, address->ai_addrlen) == 0;
-  if (!up && errno == EINPROGRESS) up = connected_in_time(c, fd, until);
-  else if (!up) mq_conn_fail(c, "connect: %s", strerrordesc_np(errno));
+  if (!up && errno == EINPROGRESS)
+    up = connected_in_time(c, fd, until);
+  else if (!up)
+    mq_conn_fail(c, "connect: %s", strerrordesc_np(errno));
   if (up) return fd;
   close(fd);
   return -1;
@@ -98,7 +100,8 @@ static bool open_socket(struct mq_conn *c, amqp_socket_t *socket, const char *ho
   for (struct addrinfo *a = addresses; a != NULL && fd < 0; a = a->ai_next) fd = connect_to(c, a, until);
   freeaddrinfo(addresses);
   if (fd < 0) return false;
-  // Ours is a duplicate: the library closes its own descriptor when it pleases, and the loop must be able to shut it down.
+  // Ours is a duplicate: the library closes its own descriptor when it pleases, and the loop must be able to shut it
+  // down.
   int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (own < 0) {
     close(fd);
@@ -149,19 +152,24 @@ static amqp_table_entry_t yes_entry(const char *key)
 static bool log_in(struct mq_conn *c, const struct amqp_connection_info *to, const char *password)
 {
   // Without these the broker never says that it is blocked, nor that a consumer is gone.
-  amqp_table_entry_t capabilities[] = {yes_entry("connection.blocked"), yes_entry("consumer_cancel_notify"), yes_entry("basic.nack"),
-                                       yes_entry("publisher_confirms"), yes_entry("authentication_failure_close")};
-  amqp_table_entry_t properties[] = {text_entry("product", "largesse"), text_entry("version", LARGESSE_VERSION),
-                                     text_entry("connection_name", c->name), {.key = amqp_cstring_bytes("capabilities")}};
+  amqp_table_entry_t capabilities[] = {yes_entry("connection.blocked"), yes_entry("consumer_cancel_notify"),
+                                       yes_entry("basic.nack"), yes_entry("publisher_confirms"),
+                                       yes_entry("authentication_failure_close")};
+  amqp_table_entry_t properties[] = {text_entry("product", "largesse"),
+                                     text_entry("version", LARGESSE_VERSION),
+                                     text_entry("connection_name", c->name),
+                                     {.key = amqp_cstring_bytes("capabilities")}};
   properties[3].value.kind = AMQP_FIELD_KIND_TABLE;
-  properties[3].value.value.table = (amqp_table_t){.num_entries = (int)ARRAY_LEN(capabilities), .entries = capabilities};
+  properties[3].value.value.table =
+      (amqp_table_t){.num_entries = (int)ARRAY_LEN(capabilities), .entries = capabilities};
   amqp_table_t table = {.num_entries = (int)ARRAY_LEN(properties), .entries = properties};
   struct timeval limit = timeval_of(c->connect_timeout);
   amqp_set_handshake_timeout(c->amqp, &limit);
   amqp_set_rpc_timeout(c->amqp, &limit);
   const char *vhost = to->vhost[0] != '\0' ? to->vhost : "/";  // an address that ends in "/" means the default one
-  return ok(c, "login", amqp_login_with_properties(c->amqp, vhost, 0, FRAME_MAX_BYTES, (int)(c->heartbeat.us / 1000000), &table,
-                                                   AMQP_SASL_METHOD_PLAIN, to->user, password));
+  return ok(c, "login",
+            amqp_login_with_properties(c->amqp, vhost, 0, FRAME_MAX_BYTES, (int)(c->heartbeat.us / 1000000), &table,
+                                       AMQP_SASL_METHOD_PLAIN, to->user, password));
 }
 
 bool mq_conn_open(struct mq_conn *c)
@@ -179,9 +187,11 @@ bool mq_conn_open(struct mq_conn *c)
   } else {
     c->amqp = amqp_new_connection();
     amqp_socket_t *socket = c->amqp != NULL ? amqp_tcp_socket_new(c->amqp) : NULL;
-    if (socket == NULL) mq_conn_fail(c, "out of memory");
-    else up = open_socket(c, socket, to.host, to.port) &&
-              log_in(c, &to, c->password_file[0] != '\0' ? buf_text(&secret) : to.password);
+    if (socket == NULL)
+      mq_conn_fail(c, "out of memory");
+    else
+      up = open_socket(c, socket, to.host, to.port) &&
+           log_in(c, &to, c->password_file[0] != '\0' ? buf_text(&secret) : to.password);
   }
   mem_free(url);
   if (secret.data != NULL) explicit_bzero(secret.data, secret.len);

@@ -12,7 +12,7 @@
 #include "common/mem.h"
 #include "common/metric.h"
 
-#define OUTCOMES_PER_TURN 4096
+#define OUTCOMES_PER_TURN     4096
 #define RETURNED_LOG_PERIOD_S 1
 
 const struct mq_role *mq_publish_role(void)
@@ -45,7 +45,10 @@ struct mq_publisher *mq_publisher_new(struct runtime *rt, const struct mq_conf *
   return p;
 }
 
-void mq_publisher_exchange(struct mq_publisher *p, const struct mq_exchange *e) { mq_topology_add_exchange(&p->topology, e); }
+void mq_publisher_exchange(struct mq_publisher *p, const struct mq_exchange *e)
+{
+  mq_topology_add_exchange(&p->topology, e);
+}
 void mq_publisher_queue(struct mq_publisher *p, const struct mq_queue *q) { mq_topology_add_queue(&p->topology, q); }
 size_t mq_publisher_open(const struct mq_publisher *p) { return p->open; }
 bool mq_publisher_is_up(const struct mq_publisher *p) { return atomic_load(&p->conn.up); }
@@ -64,7 +67,8 @@ static enum result check(const struct mq_message *m)
 {
   REQUIRE(m->exchange != NULL && m->routing_key != NULL);
   if (m->body_len > MQ_BODY_BYTES_MAX || m->header_count > MQ_HEADERS_MAX) return RESULT_TOO_BIG;
-  if (!is_short(m->exchange) || !is_short(m->routing_key) || !is_short(m->content_type) || !is_short(m->message_id) || !is_short(m->type))
+  if (!is_short(m->exchange) || !is_short(m->routing_key) || !is_short(m->content_type) || !is_short(m->message_id) ||
+      !is_short(m->type))
     return RESULT_INVALID;
   for (size_t i = 0; i < m->header_count; i++)
     if (!is_short(m->headers[i].name)) return RESULT_INVALID;
@@ -133,9 +137,12 @@ static void log_returned(struct mq_publisher *p, const struct mq_post *post)
 {
   p->returned_unlogged++;
   struct mono_time now = clk_mono();
-  if (p->returned_logged_at.us != 0 && mono_before(now, mono_after(p->returned_logged_at, span_s(RETURNED_LOG_PERIOD_S)))) return;
-  LOG(p->conn.rt->log, EV_MQ_MESSAGE_RETURNED, F_STR("exchange", post->exchange), F_STR("routing_key", post->routing_key),
-      F_STR("message_id", post->message_id), F_UINT("count", p->returned_unlogged));
+  if (p->returned_logged_at.us != 0 &&
+      mono_before(now, mono_after(p->returned_logged_at, span_s(RETURNED_LOG_PERIOD_S))))
+    return;
+  LOG(p->conn.rt->log, EV_MQ_MESSAGE_RETURNED, F_STR("exchange", post->exchange),
+      F_STR("routing_key", post->routing_key), F_STR("message_id", post->message_id),
+      F_UINT("count", p->returned_unlogged));
   p->returned_logged_at = now;
   p->returned_unlogged = 0;
 }

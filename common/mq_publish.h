@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside mq_publish*.c only: a publisher as its two sides see it. The loop hands posts over in a ring and gets them back,
-// settled, in another. Owner: fields say which thread.
+// Inside mq_publish*.c only: a publisher as its two sides see it. The loop hands posts over in a ring and gets them
+// back, settled, in another. Owner: fields say which thread.
 #pragma once
 
 #include "common/mq_conn.h"
 #include "common/mq_topology.h"
 
 #define MQ_PUBLISH_CHANNEL 2
-#define MQ_BATCH_MAX 64          // posts taken from the ring at a time
-#define MQ_SETTLED_MAX 256       // settled posts handed back at a time
-#define MQ_OUTCOMES 4
+#define MQ_BATCH_MAX       64   // posts taken from the ring at a time
+#define MQ_SETTLED_MAX     256  // settled posts handed back at a time
+#define MQ_OUTCOMES        4
 
 // One message on its way; everything points into `bytes`.
 struct mq_post {
@@ -41,9 +41,9 @@ struct mq_publisher {
   enum { MQ_PUBLISH_CLOSED, MQ_PUBLISH_OPENING, MQ_PUBLISH_READY } state;
   struct mq_post *batch[MQ_BATCH_MAX];
   size_t batch_at, batch_count;
-  struct mq_post **window;          // unconfirmed posts, by tag & (window_size - 1)
-  size_t window_size;               // power of two
-  uint64_t oldest, next;            // tags: [oldest, next) may be unconfirmed
+  struct mq_post **window;  // unconfirmed posts, by tag & (window_size - 1)
+  size_t window_size;       // power of two
+  uint64_t oldest, next;    // tags: [oldest, next) may be unconfirmed
   struct mono_time confirms_checked_at, last_blocked_at;
   struct mq_post *out[MQ_SETTLED_MAX];
   size_t out_count;

@@ -14,10 +14,11 @@
 
 #define POSTS_PER_TURN 256
 #define BYTES_PER_TURN (64 * 1024)  // then look whether the broker has said "blocked", before a write gets stuck
-#define CONFIRM_TIMEOUT_S 60        // a queue without a majority confirms nothing: its posts must not hold the window for ever
+#define CONFIRM_TIMEOUT_S \
+  60  // a queue without a majority confirms nothing: its posts must not hold the window for ever
 #define CONFIRM_CHECK_PERIOD_S 1
-#define TAG_TEXT_BYTES 24
-#define PERSISTENT 2
+#define TAG_TEXT_BYTES         24
+#define PERSISTENT             2
 
 static void flush_settled(struct mq_publisher *p)
 {
@@ -34,7 +35,10 @@ static void settle(struct mq_publisher *p, struct mq_post *post, enum mq_outcome
   if (p->out_count == MQ_SETTLED_MAX) flush_settled(p);
 }
 
-static struct mq_post **slot(const struct mq_publisher *p, uint64_t tag) { return &p->window[tag & (p->window_size - 1)]; }
+static struct mq_post **slot(const struct mq_publisher *p, uint64_t tag)
+{
+  return &p->window[tag & (p->window_size - 1)];
+}
 
 static void advance_oldest(struct mq_publisher *p)
 {
@@ -88,7 +92,8 @@ static void on_publish_method(struct mq_publisher *p, const amqp_method_t *m)
   } else if (m->id == AMQP_CHANNEL_CLOSE_METHOD) {
     // The confirms of this channel are lost with it, so nothing is gained by keeping the connection.
     const amqp_channel_close_t *close = m->decoded;
-    mq_conn_fail(&p->conn, "channel closed: %u %.*s", close->reply_code, (int)close->reply_text.len, (const char *)close->reply_text.bytes);
+    mq_conn_fail(&p->conn, "channel closed: %u %.*s", close->reply_code, (int)close->reply_text.len,
+                 (const char *)close->reply_text.bytes);
   }
 }
 
@@ -98,8 +103,10 @@ void mq_publish_on_frame(void *publisher, const amqp_frame_t *frame)
   if (frame->channel == MQ_TOPOLOGY_CHANNEL) {
     mq_topology_on_frame(&p->topology, frame);
   } else if (frame->channel == MQ_PUBLISH_CHANNEL) {
-    if (frame->frame_type == AMQP_FRAME_METHOD) on_publish_method(p, &frame->payload.method);
-    else if (frame->frame_type == AMQP_FRAME_HEADER) on_return_header(p, frame->payload.properties.decoded);
+    if (frame->frame_type == AMQP_FRAME_METHOD)
+      on_publish_method(p, &frame->payload.method);
+    else if (frame->frame_type == AMQP_FRAME_HEADER)
+      on_return_header(p, frame->payload.properties.decoded);
   }
 }
 
@@ -125,7 +132,8 @@ void mq_publish_on_down(void *publisher)
   mq_topology_on_down(&p->topology);
 }
 
-static void put_headers(const struct mq_post *post, amqp_basic_properties_t *props, amqp_table_entry_t entries[MQ_HEADERS_MAX])
+static void put_headers(const struct mq_post *post, amqp_basic_properties_t *props,
+                        amqp_table_entry_t entries[MQ_HEADERS_MAX])
 {
   if (post->header_count == 0) return;
   for (size_t i = 0; i < post->header_count; i++) {
@@ -162,8 +170,8 @@ static void publish(struct mq_publisher *p, struct mq_post *post, struct mono_ti
   post->sent_at = now;
   *slot(p, p->next++) = post;
   amqp_bytes_t body = {.len = post->body_len, .bytes = (void *)(uintptr_t)post->body};
-  int status = amqp_basic_publish(p->conn.amqp, MQ_PUBLISH_CHANNEL, amqp_cstring_bytes(post->exchange), amqp_cstring_bytes(post->routing_key),
-                                  1, 0, &props, body);
+  int status = amqp_basic_publish(p->conn.amqp, MQ_PUBLISH_CHANNEL, amqp_cstring_bytes(post->exchange),
+                                  amqp_cstring_bytes(post->routing_key), 1, 0, &props, body);
   if (status != AMQP_STATUS_OK) mq_conn_fail(&p->conn, "publish failed: %s", amqp_error_string2(status));
 }
 
@@ -224,7 +232,9 @@ void mq_publish_on_work(void *publisher)
   bool blocked = atomic_load(&p->conn.blocked);
   bool stopping = atomic_load(&p->conn.stopping);
   if (!blocked && !stopping && p->state == MQ_PUBLISH_READY && mq_topology_is_ready(&p->topology)) pump(p);
-  if (blocked) p->last_blocked_at = clk_mono();
-  else give_up_old_confirms(p);
+  if (blocked)
+    p->last_blocked_at = clk_mono();
+  else
+    give_up_old_confirms(p);
   flush_settled(p);
 }

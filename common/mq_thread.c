@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of a broker connection: connect, read what is there, let the role work, wait; after a loss pause and begin again.
-// Owner: the connection's thread. It waits for the socket and for its bell, never inside a read.
+// The life of a broker connection: connect, read what is there, let the role work, wait; after a loss pause and begin
+// again. Owner: the connection's thread. It waits for the socket and for its bell, never inside a read.
 #include <amqp.h>
 #include <amqp_framing.h>
 #include <poll.h>
@@ -12,9 +12,9 @@
 #include "common/backoff.h"
 #include "common/mq_conn.h"
 
-#define RECONNECT_BASE_MS 100
-#define HEALTHY_AFTER_S 5       // a connection that lived this long starts the pauses from the beginning
-#define TURN_MAX_MS 1000        // heartbeats are looked after at least this often (the shortest is 5 s)
+#define RECONNECT_BASE_MS    100
+#define HEALTHY_AFTER_S      5     // a connection that lived this long starts the pauses from the beginning
+#define TURN_MAX_MS          1000  // heartbeats are looked after at least this often (the shortest is 5 s)
 #define RELEASE_EVERY_FRAMES 64
 
 void mq_conn_fail(struct mq_conn *c, const char *format, ...)
@@ -114,8 +114,10 @@ static void drain(struct mq_conn *c)
       mq_conn_fail(c, "%s", amqp_error_string2(status));
       return;
     }
-    if (frame.channel == 0) on_connection_frame(c, &frame);
-    else c->role->on_frame(c->self, &frame);
+    if (frame.channel == 0)
+      on_connection_frame(c, &frame);
+    else
+      c->role->on_frame(c->self, &frame);
     if (i % RELEASE_EVERY_FRAMES == RELEASE_EVERY_FRAMES - 1) amqp_maybe_release_buffers(c->amqp);
   }
   c->again = true;
@@ -191,5 +193,9 @@ void *mq_conn_run(void *conn)
     pause_after(c, backoff_delay(&policy, c->attempts, (uint64_t)clk_mono().us));
     if (c->attempts < 1000) c->attempts++;
   }
+  pthread_mutex_lock(&c->lock);
+  c->ended = true;
+  pthread_cond_broadcast(&c->progress);
+  pthread_mutex_unlock(&c->lock);
   return NULL;
 }

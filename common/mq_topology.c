@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declarations and depth questions as a small state machine on a channel of its own, so that a refusal (which closes the
-// channel) disturbs neither publishing nor consuming. Owner: the connection's thread.
+// Declarations and depth questions as a small state machine on a channel of its own, so that a refusal (which closes
+// the channel) disturbs neither publishing nor consuming. Owner: the connection's thread.
 #include "common/mq_topology.h"
 
 #include <amqp.h>
@@ -13,8 +13,8 @@
 #include "common/mq_conn.h"
 #include "common/mq_topology_entry.h"
 
-#define ANSWER_TIMEOUT_S 15
-#define REFUSED_RETRY_S 15      // settings differ: somebody has to act
+#define ANSWER_TIMEOUT_S    15
+#define REFUSED_RETRY_S     15  // settings differ: somebody has to act
 #define UNAVAILABLE_RETRY_S 1   // the queue's node is away or starting
 
 static amqp_bytes_t bytes_of(const char *text) { return text != NULL ? amqp_cstring_bytes(text) : amqp_empty_bytes; }
@@ -49,13 +49,15 @@ static void declare_queue(struct mq_topology *t, const struct mq_entry *e)
     args[count].value.kind = AMQP_FIELD_KIND_UTF8;
     args[count++].value.value.bytes = amqp_cstring_bytes(e->dead_letter_exchange);
   }
-  amqp_queue_declare_t m = {.queue = bytes_of(e->name), .durable = 1, .arguments = {.num_entries = count, .entries = args}};
+  amqp_queue_declare_t m = {
+      .queue = bytes_of(e->name), .durable = 1, .arguments = {.num_entries = count, .entries = args}};
   mq_conn_send(t->conn, MQ_TOPOLOGY_CHANNEL, AMQP_QUEUE_DECLARE_METHOD, &m);
 }
 
 static void bind_queue(struct mq_topology *t, const struct mq_entry *e)
 {
-  amqp_queue_bind_t m = {.queue = bytes_of(e->name), .exchange = bytes_of(e->bind_exchange), .routing_key = bytes_of(e->bind_key)};
+  amqp_queue_bind_t m = {
+      .queue = bytes_of(e->name), .exchange = bytes_of(e->bind_exchange), .routing_key = bytes_of(e->bind_key)};
   mq_conn_send(t->conn, MQ_TOPOLOGY_CHANNEL, AMQP_QUEUE_BIND_METHOD, &m);
 }
 
@@ -63,9 +65,12 @@ static void start_entry(struct mq_topology *t, struct mq_entry *e)
 {
   t->current = e;
   t->state = MQ_TOPOLOGY_BUSY;
-  if (e->step == MQ_STEP_BIND) bind_queue(t, e);
-  else if (e->is_queue) declare_queue(t, e);
-  else declare_exchange(t, e);
+  if (e->step == MQ_STEP_BIND)
+    bind_queue(t, e);
+  else if (e->is_queue)
+    declare_queue(t, e);
+  else
+    declare_exchange(t, e);
   await_answer(t);
 }
 
@@ -136,8 +141,10 @@ static void start_next(struct mq_topology *t)
 {
   struct mq_entry *e = next_entry(t);
   bool asked = e == NULL && mq_ring_pop(&t->asked, &t->ask, 1) == 1;
-  if (e != NULL) start_entry(t, e);
-  else if (asked) start_ask(t);
+  if (e != NULL)
+    start_entry(t, e);
+  else if (asked)
+    start_ask(t);
 }
 
 void mq_topology_work(struct mq_topology *t)
@@ -157,8 +164,8 @@ void mq_topology_work(struct mq_topology *t)
   } else if (t->state == MQ_TOPOLOGY_IDLE) {
     start_next(t);
   } else if (mono_before(t->deadline, clk_mono())) {
-    mq_conn_fail(t->conn, "no answer to a declaration within %d s%s%s", ANSWER_TIMEOUT_S, t->current != NULL ? ": " : "",
-                 t->current != NULL ? t->current->name : "");
+    mq_conn_fail(t->conn, "no answer to a declaration within %d s%s%s", ANSWER_TIMEOUT_S,
+                 t->current != NULL ? ": " : "", t->current != NULL ? t->current->name : "");
   } else {
     mq_conn_due(t->conn, t->deadline);
   }
@@ -171,7 +178,8 @@ static void on_done(struct mq_topology *t, const amqp_method_t *m)
   t->current = NULL;
   t->conn->again = true;
   if (e == NULL) {
-    if (m->id == AMQP_QUEUE_DECLARE_OK_METHOD) answer(t, RESULT_OK, ((const amqp_queue_declare_ok_t *)m->decoded)->message_count);
+    if (m->id == AMQP_QUEUE_DECLARE_OK_METHOD)
+      answer(t, RESULT_OK, ((const amqp_queue_declare_ok_t *)m->decoded)->message_count);
     return;
   }
   if (e->step == MQ_STEP_DECLARE && e->bind_exchange != NULL) {
@@ -215,14 +223,17 @@ void mq_topology_on_frame(struct mq_topology *t, const amqp_frame_t *frame)
     case AMQP_CHANNEL_OPEN_OK_METHOD:
     case AMQP_EXCHANGE_DECLARE_OK_METHOD:
     case AMQP_QUEUE_DECLARE_OK_METHOD:
-    case AMQP_QUEUE_BIND_OK_METHOD: on_done(t, m); return;
+    case AMQP_QUEUE_BIND_OK_METHOD:
+      on_done(t, m);
+      return;
     case AMQP_CHANNEL_CLOSE_METHOD: {
       amqp_channel_close_ok_t ok = {0};
       mq_conn_send(t->conn, MQ_TOPOLOGY_CHANNEL, AMQP_CHANNEL_CLOSE_OK_METHOD, &ok);
       on_refused(t, m->decoded);
       return;
     }
-    default: return;
+    default:
+      return;
   }
 }
 

@@ -13,7 +13,7 @@
 #include "common/result.h"
 
 #define MQ_TOPOLOGY_CHANNEL 1
-#define MQ_ASKS_MAX 256
+#define MQ_ASKS_MAX         256
 
 struct amqp_frame_t_;
 struct mq_conn;
@@ -33,7 +33,7 @@ struct mq_topology {
   enum mq_topology_state state;
   struct mq_entry *current;
   struct mq_ask *ask;
-  struct mono_time deadline;       // of the answer that is awaited
+  struct mono_time deadline;  // of the answer that is awaited
 };
 
 // Loop thread
@@ -42,8 +42,8 @@ void mq_topology_release(struct mq_topology *t);  // after the thread ended and 
 void mq_topology_add_exchange(struct mq_topology *t, const struct mq_exchange *e);
 void mq_topology_add_queue(struct mq_topology *t, const struct mq_queue *q);
 MUST_CHECK enum result mq_topology_ask(struct mq_topology *t, const char *queue, mq_depth_fn *on_depth, void *ctx);
-void mq_topology_answer(struct mq_topology *t);                    // calls the callbacks of what has been answered
-void mq_topology_end(struct mq_topology *t, bool thread_ended);    // answers the rest with RESULT_UNAVAILABLE
+void mq_topology_answer(struct mq_topology *t);                  // calls the callbacks of what has been answered
+void mq_topology_end(struct mq_topology *t, bool thread_ended);  // answers the rest with RESULT_UNAVAILABLE
 
 // The connection's thread
 void mq_topology_work(struct mq_topology *t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside mq_topology*.c only: what is declared, and who asked for a depth. Written by the loop until handed over, by the
-// connection's thread afterwards.
+// Inside mq_topology*.c only: what is declared, and who asked for a depth. Written by the loop until handed over, by
+// the connection's thread afterwards.
 #pragma once
 
 #include <stdbool.h>
@@ -18,8 +18,8 @@ struct mq_entry {
   struct span ttl;             // queues, as the rest
   char *dead_letter_exchange, *bind_exchange, *bind_key;
   enum mq_step step;
-  char *fault;                 // NULL: none
-  struct mono_time retry_at;   // MQ_STEP_REFUSED
+  char *fault;                // NULL: none
+  struct mono_time retry_at;  // MQ_STEP_REFUSED
 };
 
 struct mq_ask {

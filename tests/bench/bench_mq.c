@@ -11,7 +11,10 @@
 
 enum { MESSAGES = 200000, PREFETCH = 1000, SMALL = 60, FULL = 4000 };
 
-struct tally { int count; struct mq_consumer *consumer; };
+struct tally {
+  int count;
+  struct mq_consumer *consumer;
+};
 
 static void on_outcome(void *ctx, enum mq_outcome outcome)
 {
@@ -31,7 +34,11 @@ static double publish(struct mq_rig *rig, struct mq_publisher *p, size_t size, i
   struct tally done = {0};
   char *body = mem_zalloc(size, 1);
   memset(body, 'x', size);
-  struct mq_message m = {.exchange = "bench", .routing_key = "a", .body = body, .body_len = size, .content_type = "application/json",
+  struct mq_message m = {.exchange = "bench",
+                         .routing_key = "a",
+                         .body = body,
+                         .body_len = size,
+                         .content_type = "application/json",
                          .message_id = "12-345678"};
   double begin = support_now();
   for (int sent = 0; done.count < messages;) {
@@ -69,8 +76,10 @@ int main(void)
   mq_publisher_queue(p, &q);
   double small = publish(&rig, p, SMALL, MESSAGES), taken = consume(&rig, c, MESSAGES);
   double full = publish(&rig, p, FULL, MESSAGES / 5), taken_full = consume(&rig, c, MESSAGES / 5);
-  printf("{\"publish_confirmed_per_s\": %.0f, \"consume_acked_per_s\": %.0f, \"publish_4k_per_s\": %.0f, \"consume_4k_per_s\": %.0f}\n", small, taken,
-         full, taken_full);
+  printf(
+      "{\"publish_confirmed_per_s\": %.0f, \"consume_acked_per_s\": %.0f, \"publish_4k_per_s\": %.0f, "
+      "\"consume_4k_per_s\": %.0f}\n",
+      small, taken, full, taken_full);
   mq_consumer_free(c);
   mq_publisher_free(p);
   mq_rig_release(&rig);

@@ -35,7 +35,11 @@ void mq_rig_init(struct mq_rig *rig, char *url)
   rig->rt.loop = loop_new();
   rig->rt.log = log_new("test", events, ARRAY_LEN(events), rig->log_fd);
   rig->rt.metrics = metric_set_new(metrics, ARRAY_LEN(metrics));
-  rig->conf = (struct mq_conf){.url = url, .heartbeat = span_s(5), .connect_timeout = span_s(5), .reconnect_max = span_ms(500), .ring_max = 4096};
+  rig->conf = (struct mq_conf){.url = url,
+                               .heartbeat = span_s(5),
+                               .connect_timeout = span_s(5),
+                               .reconnect_max = span_ms(500),
+                               .ring_max = 4096};
 }
 
 static void read_log(struct mq_rig *rig, struct buf *out)
@@ -112,19 +116,32 @@ void mq_on_outcome(void *outcomes, enum mq_outcome outcome)
 {
   struct mq_outcomes *o = outcomes;
   switch (outcome) {
-    case MQ_CONFIRMED: o->confirmed++; return;
-    case MQ_RETURNED: o->returned++; return;
-    case MQ_NACKED: o->nacked++; return;
-    case MQ_LOST: o->lost++; return;
+    case MQ_CONFIRMED:
+      o->confirmed++;
+      return;
+    case MQ_RETURNED:
+      o->returned++;
+      return;
+    case MQ_NACKED:
+      o->nacked++;
+      return;
+    case MQ_LOST:
+      o->lost++;
+      return;
   }
   support_die("outcome %d", (int)outcome);
 }
 
-bool mq_send_number(struct mq_publisher *p, const char *exchange, const char *key, int n, mq_outcome_fn *on_outcome, void *ctx)
+bool mq_send_number(struct mq_publisher *p, const char *exchange, const char *key, int n, mq_outcome_fn *on_outcome,
+                    void *ctx)
 {
   char body[32];
   int len = snprintf(body, sizeof body, "%d", n);
-  struct mq_message m = {.exchange = exchange, .routing_key = key, .body = body, .body_len = (size_t)len, .content_type = "text/plain",
+  struct mq_message m = {.exchange = exchange,
+                         .routing_key = key,
+                         .body = body,
+                         .body_len = (size_t)len,
+                         .content_type = "text/plain",
                          .message_id = body};
   enum result r = mq_publish(p, &m, on_outcome, ctx);
   if (r != RESULT_OK && r != RESULT_FULL) support_die("mq_publish: %s", result_text(r));
@@ -140,8 +157,10 @@ void mq_on_delivery(void *received, const struct mq_delivery *d)
   snprintf(r->message_id, sizeof r->message_id, "%s", d->message_id);
   snprintf(r->traceparent, sizeof r->traceparent, "%s", d->traceparent);
   snprintf(r->body, sizeof r->body, "%.*s", (int)d->body_len, d->body);
-  if (!r->hold) mq_ack(r->consumer, d->tag);
-  else if (r->count < MQ_HELD_MAX) r->held[r->count] = d->tag;
+  if (!r->hold)
+    mq_ack(r->consumer, d->tag);
+  else if (r->count < MQ_HELD_MAX)
+    r->held[r->count] = d->tag;
   r->count++;
 }
 

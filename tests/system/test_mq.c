@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Publisher and consumer against a real RabbitMQ: confirms, returns, depth, delay rungs, prefetch, requeue, draining.
 // Faults of the broker are in test_mq_faults.c.
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -77,7 +77,8 @@ static void declare_lane(struct fixture *f, char *name, char *key)
   mq_consumer_queue(f->c, &q);
 }
 
-static struct mq_received *subscribe(struct fixture *f, const char *queue, uint16_t prefetch, bool hold, struct mq_subscription **out_sub)
+static struct mq_received *subscribe(struct fixture *f, const char *queue, uint16_t prefetch, bool hold,
+                                     struct mq_subscription **out_sub)
 {
   struct mq_received *r = MEM_NEW(struct mq_received);
   r->consumer = f->c;
@@ -101,8 +102,15 @@ static void message_arrives_as_it_was_sent(void **state)
   struct mq_outcomes o = {0};
   static const char trace[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const struct mq_header headers[] = {{"other", "x"}, {"traceparent", trace}};
-  struct mq_message m = {.exchange = "fulfilment", .routing_key = "a", .body = "{\"v\":1}", .body_len = 7, .content_type = "application/json",
-                         .message_id = "12-345", .type = "claims", .headers = headers, .header_count = ARRAY_LEN(headers)};
+  struct mq_message m = {.exchange = "fulfilment",
+                         .routing_key = "a",
+                         .body = "{\"v\":1}",
+                         .body_len = 7,
+                         .content_type = "application/json",
+                         .message_id = "12-345",
+                         .type = "claims",
+                         .headers = headers,
+                         .header_count = ARRAY_LEN(headers)};
   assert_int_equal(mq_publish(f->p, &m, mq_on_outcome, &o), RESULT_OK);
   assert_int_equal(mq_publisher_open(f->p), 1);
   MQ_WAIT(&f->rig, o.confirmed == 1 && r->count == 1, 10);
@@ -149,7 +157,8 @@ static void what_no_queue_takes_is_returned(void **state)
   int routable[4] = {0}, stray[4] = {0};
   for (int i = 0; i < 1500; i++) {
     bool is_stray = i % 3 == 1;
-    assert_true(mq_send_number(f->p, "fulfilment", is_stray ? "nobody" : "a", i, count_by_kind, is_stray ? stray : routable));
+    assert_true(
+        mq_send_number(f->p, "fulfilment", is_stray ? "nobody" : "a", i, count_by_kind, is_stray ? stray : routable));
   }
   MQ_WAIT(&f->rig, mq_publisher_open(f->p) == 0, 20);
   assert_int_equal(routable[MQ_CONFIRMED], 1000);
@@ -199,7 +208,8 @@ static void rung_gives_back_under_the_own_key(void **state)
   declare_lane(f, "lane.a", "a");
   declare_lane(f, "lane.b", "b");
   const struct mq_exchange x = {.name = "retry.400ms", .type = MQ_FANOUT};
-  const struct mq_queue q = {.name = "retry.400ms", .ttl = span_ms(400), .dead_letter_exchange = "fulfilment", .bind_exchange = "retry.400ms"};
+  const struct mq_queue q = {
+      .name = "retry.400ms", .ttl = span_ms(400), .dead_letter_exchange = "fulfilment", .bind_exchange = "retry.400ms"};
   mq_publisher_exchange(f->p, &x);
   mq_publisher_queue(f->p, &q);
   struct mq_received *a = subscribe(f, "lane.a", 10, false, NULL), *b = subscribe(f, "lane.b", 10, false, NULL);
@@ -268,8 +278,10 @@ static void acks_out_of_order_settle_exactly_those(void **state)
   mq_unsubscribe(s);
   for (int i = 0; i < COUNT; i++) {
     int n = (i * 389) % COUNT;  // 389 is prime to 1000: every number once
-    if (n % 10 == 3) mq_requeue(f->c, r->held[n]);
-    else mq_ack(f->c, r->held[n]);
+    if (n % 10 == 3)
+      mq_requeue(f->c, r->held[n]);
+    else
+      mq_ack(f->c, r->held[n]);
     if (i % 50 == 0) mq_rig_turn(&f->rig);
   }
   mq_consumer_flush(f->c, span_s(5));

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Publisher and consumer while the broker stops, is starved, hangs, forgets or refuses: nothing confirmed is lost, nothing
-// hangs, and everything comes back by itself.
-// runs alone
+// Publisher and consumer while the broker stops, is starved, hangs, forgets or refuses: nothing confirmed is lost,
+// nothing hangs, and everything comes back by itself. runs alone
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -101,15 +100,22 @@ static void turn_for(struct fixture *f, int ms)
   while (mono_before(clk_mono(), end)) mq_rig_turn(&f->rig);
 }
 
-// --- a broker that stops and starts -------------------------------------------------------------------------------------
+// --- a broker that stops and starts
+// -------------------------------------------------------------------------------------
 enum { RESTART_MESSAGES = 3000 };
-struct sending { struct fixture *f; int n; bool confirmed; };
+struct sending {
+  struct fixture *f;
+  int n;
+  bool confirmed;
+};
 
 static void send_again(void *ctx, enum mq_outcome outcome)
 {
   struct sending *s = ctx;
-  if (outcome == MQ_CONFIRMED) s->confirmed = true;
-  else if (!mq_send_number(s->f->p, "fulfilment", "a", s->n, send_again, s)) support_die("full");
+  if (outcome == MQ_CONFIRMED)
+    s->confirmed = true;
+  else if (!mq_send_number(s->f->p, "fulfilment", "a", s->n, send_again, s))
+    support_die("full");
 }
 
 static int confirmed_of(const struct sending *all)
@@ -162,7 +168,8 @@ static void broker_restarts_lose_nothing(void **state)
   mem_free(all);
 }
 
-// --- a broker in need -----------------------------------------------------------------------------------------------------
+// --- a broker in need
+// -----------------------------------------------------------------------------------------------------
 static void memory_alarm_blocks_and_then_everything_is_confirmed(void **state)
 {
   struct fixture *f = *state;
@@ -218,7 +225,8 @@ static void publisher_can_be_freed_during_an_alarm(void **state)
   server_broker_alarm(f->server, false);
 }
 
-// --- a broker that hangs ----------------------------------------------------------------------------------------------------
+// --- a broker that hangs
+// ----------------------------------------------------------------------------------------------------
 static pid_t broker_pid(struct fixture *f)
 {
   struct buf out;
@@ -322,12 +330,14 @@ static void wrong_password_is_said(void **state)
   mem_free(url);
 }
 
-// --- a broker with other ideas of the topology -------------------------------------------------------------------------------
+// --- a broker with other ideas of the topology
+// -------------------------------------------------------------------------------
 static void changed_ttl_is_a_fault_that_names_the_queue(void **state)
 {
   struct fixture *f = *state;
   struct mq_outcomes o = {0};
-  struct mq_queue rung = {.name = "retry.5s", .ttl = span_s(5), .dead_letter_exchange = "fulfilment", .bind_exchange = "retry.5s"};
+  struct mq_queue rung = {
+      .name = "retry.5s", .ttl = span_s(5), .dead_letter_exchange = "fulfilment", .bind_exchange = "retry.5s"};
   const struct mq_exchange x = {.name = "retry.5s", .type = MQ_FANOUT};
   open_publisher(f);
   mq_publisher_exchange(f->p, &x);
@@ -371,7 +381,7 @@ static void deleted_queue_is_declared_and_consumed_again(void **state)
   server_rabbitmqctl(f->server, (const char *[]){"delete_queue", "-p", vhost, "lane.a", NULL}, NULL);
   MQ_WAIT(&f->rig, mq_rig_count_log(&f->rig, "mq.consumer_cancelled") >= 1, 10);
   MQ_WAIT(&f->rig, mq_rig_depth(&f->rig, f->p, "lane.a").result == RESULT_OK, 20);
-  mq_ack(f->c, r->held[0]);  // of the channel before: ignored
+  mq_ack(f->c, r->held[0]);                 // of the channel before: ignored
   struct sending again = {.f = f, .n = 2};  // returned until the binding is there, too
   assert_true(mq_send_number(f->p, "fulfilment", "a", 2, send_again, &again));
   MQ_WAIT(&f->rig, r->seen[2] == 1 && again.confirmed, 20);
@@ -381,13 +391,14 @@ static void deleted_queue_is_declared_and_consumed_again(void **state)
 
 static void set_timeouts(struct fixture *f, const char *timeout_ms, const char *tick_ms)
 {
-  char *code = support_format("application:set_env(rabbit, consumer_timeout, %s), application:set_env(rabbit, channel_tick_interval, %s).",
-                              timeout_ms, tick_ms);
+  char *code = support_format(
+      "application:set_env(rabbit, consumer_timeout, %s), application:set_env(rabbit, channel_tick_interval, %s).",
+      timeout_ms, tick_ms);
   server_rabbitmqctl(f->server, (const char *[]){"eval", code, NULL}, NULL);
   mem_free(code);
 }
 
-// B-case: an ack that takes longer than the broker's consumer_timeout costs the channel, not the subscription.
+// B54: an ack that takes longer than the broker's consumer_timeout costs the channel, not the subscription.
 static void late_ack_costs_the_channel_but_not_the_subscription(void **state)
 {
   struct fixture *f = *state;
@@ -399,6 +410,7 @@ static void late_ack_costs_the_channel_but_not_the_subscription(void **state)
   MQ_WAIT(&f->rig, r->count == 1, 10);
   MQ_WAIT(&f->rig, mq_rig_count_log(&f->rig, "mq.consumer_cancelled") >= 1, 20);
   set_timeouts(f, "1800000", "60000");
+  assert_true(mq_rig_metric(&f->rig, "largesse_amqp_consumers_cancelled_total") >= 1);
   MQ_WAIT(&f->rig, r->count >= 2, 20);
   assert_true(r->redelivered >= 1);
   mq_ack(f->c, r->held[0]);  // too late: must not disturb the new channel
@@ -423,6 +435,22 @@ static void unknown_exchange_is_survived(void **state)
   MQ_WAIT(&f->rig, good.confirmed == 1, 10);
 }
 
+// B55: the library sends heartbeats only while it is called.
+static void idle_connections_stay_up(void **state)
+{
+  struct fixture *f = *state;
+  struct mq_outcomes o = {0};
+  open_publisher(f);
+  open_consumer(f);
+  struct mq_received *r = subscribe(f, 10, false);
+  turn_for(f, 12500);  // two and a half heartbeats
+  assert_true(mq_send_number(f->p, "fulfilment", "a", 1, mq_on_outcome, &o));
+  MQ_WAIT(&f->rig, o.confirmed == 1 && r->seen[1] == 1, 10);
+  assert_int_equal(mq_rig_count_log(&f->rig, "mq.connection_lost"), 0);
+  assert_int_equal(mq_rig_count_log(&f->rig, "mq.connected"), 2);
+  mem_free(r);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_rig, close_rig)
 
 int main(void)
@@ -439,6 +467,7 @@ int main(void)
       CASE(broker_restarts_lose_nothing),
       CASE(publisher_with_a_stuck_write_can_be_freed),
       CASE(hung_broker_is_given_up_and_found_again),
+      CASE(idle_connections_stay_up),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

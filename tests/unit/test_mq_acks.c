@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settled delivery tags: runs, repeated acks, tags far ahead, and a random order against a plain model.
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,9 @@ static void a_very_late_ack_ends_runs_but_nothing_else(void **state)
 
 // What the broker would have: a multiple ack settles every open tag up to its own, and its own must be open.
 enum { MODEL_TAGS = 5000 };
-struct model { bool open[MODEL_TAGS + 1]; };
+struct model {
+  bool open[MODEL_TAGS + 1];
+};
 
 static void model_ack(struct model *m, uint64_t tag, bool multiple)
 {
@@ -122,8 +124,10 @@ static void random_order_acks_exactly_what_was_asked(void **state)
     for (; count < batch && at < MODEL_TAGS; at++) {
       if (!mq_acks_settle(&a, order[at])) fail();
       wanted.open[order[at]] = false;
-      if (order[at] % 7 == 0) broker.open[order[at]] = false;  // requeued: sent at once, by itself
-      else tags[count++] = order[at];
+      if (order[at] % 7 == 0)
+        broker.open[order[at]] = false;  // requeued: sent at once, by itself
+      else
+        tags[count++] = order[at];
     }
     uint64_t highest = mq_acks_run(&a, tags, count, &singles);
     if (highest != 0) model_ack(&broker, highest, count - singles > 1);
