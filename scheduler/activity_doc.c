@@ -12,7 +12,6 @@
 #define VENUE_CHARS_MAX 256
 #define ZONE_CHARS_MAX 64
 #define LIMITS_MAX 5
-#define STOCK_MAX INT64_C(1000000000000)
 
 static bool is_one_of(const char *text, const char *const *words, size_t count)
 {
@@ -85,7 +84,7 @@ static void read_stock(struct jsonx_reader *r, json_t *doc)
     (void)json_object_set_new(kept, "total", json_null());
   } else {
     int64_t units = 0;
-    jsonx_read_i64(&s, "total", true, 0, STOCK_MAX, &units);
+    jsonx_read_i64(&s, "total", true, 0, STOCK_UNITS_MAX, &units);
     (void)json_object_set_new(kept, "total", json_integer(units));
   }
   // Several segments come with the rules; one is what there is.

@@ -26,7 +26,8 @@ end $$;
 
 -- Parameters: i_code. Result: the newest version as JSON text, null if there is none. Locks, errors: none.
 create or replace function largesse.reward_json(i_code text) returns text
-language sql stable
+language sql stable security definer
+set search_path = largesse, pg_temp
 as $$
   select json_strip_nulls(json_build_object('code', r.code, 'provider', r.provider,
            'amount', case when r.amount is not null then json_build_object('amount', r.amount, 'currency', r.currency) end,
