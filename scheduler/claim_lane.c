@@ -16,7 +16,8 @@ void lane_batch_init(struct lane_batch *b, size_t max_rows)
 {
   *b = (struct lane_batch){.rows = MEM_ARRAY(struct claim_request *, max_rows), .max_rows = max_rows};
   list_init(&b->node);
-  key_set_init(&b->keys, 2 * SCAN_FACTOR * max_rows);
+  key_set_init(&b->keys, 2 * max_rows);
+  key_set_init(&b->passed_over, 2 * SCAN_FACTOR * max_rows);
 }
 
 void lane_batch_release(struct lane_batch *b)
@@ -24,6 +25,7 @@ void lane_batch_release(struct lane_batch *b)
   mem_free(b->rows);
   b->rows = NULL;
   key_set_release(&b->keys);
+  key_set_release(&b->passed_over);
 }
 
 void claim_lane_init(struct claim_lane *lane, struct activity *a, size_t row_cap)
@@ -54,11 +56,13 @@ bool claim_lane_is_idle(const struct claim_lane *lane)
   return lane->submit_count == 0 && lane->lookup_count == 0 && lane->submitting_count == 0 && !lane->is_looking_up;
 }
 
+static bool has_either(const struct key_set *s, uint64_t user, uint64_t biz_id) { return key_set_has(s, user) || key_set_has(s, biz_id); }
+
 static bool is_under_way(const struct claim_lane *lane, uint64_t user, uint64_t biz_id)
 {
   for (struct list *node = lane->submitting.next; node != &lane->submitting; node = node->next) {
     const struct lane_batch *b = batch_of(node);
-    if (key_set_has(&b->keys, user) || key_set_has(&b->keys, biz_id)) return true;
+    if (has_either(&b->keys, user, biz_id)) return true;
   }
   return false;
 }
@@ -79,16 +83,23 @@ static void take_without_repeats(struct claim_lane *lane, struct lane_batch *b, 
     if (b->count >= max_rows || scanned++ >= scan_max) break;
     struct claim_request *r = request_of(node);
     uint64_t user = key_of_user(r->user_id), biz_id = key_of_biz_id(r->biz_id, r->biz_id_len);
-    bool waits = lane->submitting_count > 0 && is_under_way(lane, user, biz_id);
-    if (!key_set_add(&b->keys, user)) waits = true;
-    if (!key_set_add(&b->keys, biz_id)) waits = true;
+    bool waits = has_either(&b->keys, user, biz_id) || has_either(&b->passed_over, user, biz_id) ||
+                 (lane->submitting_count > 0 && is_under_way(lane, user, biz_id));
+    struct key_set *keys = waits ? &b->passed_over : &b->keys;
+    (void)key_set_add(keys, user);
+    (void)key_set_add(keys, biz_id);
     if (!waits) take(lane, b, r);
   }
 }
 
 static void take_in_order(struct claim_lane *lane, struct lane_batch *b, size_t max_rows)
 {
-  while (b->count < max_rows && !list_is_empty(&lane->submits)) take(lane, b, request_of(lane->submits.next));
+  while (b->count < max_rows && !list_is_empty(&lane->submits)) {
+    struct claim_request *r = request_of(lane->submits.next);
+    (void)key_set_add(&b->keys, key_of_user(r->user_id));
+    (void)key_set_add(&b->keys, key_of_biz_id(r->biz_id, r->biz_id_len));
+    take(lane, b, r);
+  }
 }
 
 // Whether the head of the line is mostly repeats: one user or one click, many times at once.
@@ -105,6 +116,7 @@ bool claim_lane_take_submits(struct claim_lane *lane, struct lane_batch *b, size
   size_t max_rows = b->max_rows < lane->row_cap ? b->max_rows : lane->row_cap;
   b->count = 0;
   key_set_clear(&b->keys);
+  key_set_clear(&b->passed_over);
   take_without_repeats(lane, b, max_rows);
   if (lane->submitting_count == 0 && is_mostly_repeats(lane, b, max_rows)) {
     while (b->count > 0) claim_lane_put_back(lane, b->rows[--b->count]);

@@ -24,7 +24,8 @@ struct lane_batch {
   struct claim_request **rows;       // in order of arrival
   size_t count, max_rows;
   uint64_t first_seq;
-  struct key_set keys;               // users and bizIds in it, and those that wait behind them
+  struct key_set keys;               // users and bizIds in it
+  struct key_set passed_over;        // those that it left behind; for the choice alone
 };
 
 void lane_batch_init(struct lane_batch *b, size_t max_rows);
