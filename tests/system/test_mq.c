@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Publisher and consumer against a real RabbitMQ: confirms, returns, depth, delay rungs, prefetch, requeue, draining.
 // Faults of the broker are in test_mq_faults.c.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Publisher and consumer while the broker stops, is starved, hangs, forgets or refuses: nothing confirmed is lost,
 // nothing hangs, and everything comes back by itself. runs alone
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settled delivery tags: runs, repeated acks, tags far ahead, and a random order against a plain model.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring between the loop and a broker connection: order, bounds, the bell, and two threads at once.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <poll.h>
 #include <pthread.h>
