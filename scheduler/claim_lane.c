@@ -122,6 +122,7 @@ bool claim_lane_take_submits(struct claim_lane *lane, struct lane_batch *b, size
     while (b->count > 0) claim_lane_put_back(lane, b->rows[--b->count]);
     // Putting back in reverse keeps the taken ones in order, yet moves them before the repeats that stood between them:
     // nobody overtakes himself by that, since a repeat always stands behind the first of its kind.
+    key_set_clear(&b->keys);
     take_in_order(lane, b, max_rows < IN_ORDER_ROWS_MAX ? max_rows : IN_ORDER_ROWS_MAX);
   }
   if (b->count == 0) return false;
