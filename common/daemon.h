@@ -60,6 +60,8 @@ struct daemon_spec {
   bool (*is_idle)(const struct app *app);
   bool (*is_ready)(const struct app *app, const char **out_why_not);  // for /readyz and sd_notify
   void (*stop)(struct app *app);               // releases everything, also half started
+  // Rules that need more than one key (templates, sums): asked after each loading, also by -t and SIGHUP. NULL: none. file may be NULL.
+  enum result (*check)(const void *config, const char *file, struct conf_fault *out_fault);
 };
 
 // Handles -c FILE, -t, -V, -h, runs a command or serves until SIGTERM/SIGINT (a second one: at once). Returns the exit code for main.

@@ -5,6 +5,7 @@
 #include "common/loop.h"
 #include "common/mem.h"
 #include "fulfiller/figures.h"
+#include "fulfiller/intake.h"
 #include "fulfiller/lane.h"
 #include "fulfiller/letters.h"
 #include "fulfiller/settle.h"
@@ -41,6 +42,8 @@ static void check_health(void *ctx)
 
 // --- start -----------------------------------------------------------------------------------------------------------
 
+enum result app_check(const void *config, const char *file, struct conf_fault *out_fault) { return provider_check_all(config, file, out_fault); }
+
 // A copy of the configuration that outlives reloads.
 static enum result copy_config(const struct fulfiller_conf *conf, struct log *log, struct fulfiller_conf **out_copy)
 {
@@ -68,6 +71,12 @@ static enum result start_web(struct app *app)
   return result;
 }
 
+static void on_settler_room(void *ctx)
+{
+  const struct app *app = ctx;
+  for (size_t i = 0; i < app->lane_count; i++) intake_poke(app->lanes[i]);
+}
+
 static void start_workers(struct app *app)
 {
   const struct daemon_conf *conf = &app->conf->daemon;
@@ -75,7 +84,7 @@ static void start_workers(struct app *app)
   app->publisher = mq_publisher_new(app->rt, &conf->broker, "largesse fulfiller publisher");
   app->consumer = mq_consumer_new(app->rt, &conf->broker, "largesse fulfiller consumer");
   app->letters = letters_new(app->rt, app->db, app->publisher, app->consumer);
-  app->settler = settler_new(app->rt, app->db, app->publisher, app->letters);
+  app->settler = settler_new(app->rt, app->db, app->publisher, app->letters, on_settler_room, app);
   app->figures = figures_new(app->rt, app->db, &app->conf->providers, app->conf->figures_every);
   topology_declare_common(app->publisher, app->consumer);
 }
@@ -101,15 +110,9 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
 {
   enum result result;
   struct app *app = MEM_NEW(struct app);
-  struct conf_fault fault;
   app->rt = rt;
   *out_app = app;  // stop() releases it, also half started
   TRY(copy_config(config, rt->log, &app->conf));
-  result = provider_check_all(app->conf, NULL, &fault);
-  if (result != RESULT_OK) {
-    LOG(rt->log, EV_CONFIG_REJECTED, F_STR("detail", fault.text));
-    goto cleanup;
-  }
   TRY(start_web(app));
   start_workers(app);
   app->lanes = MEM_ARRAY(struct lane *, app->conf->providers.count);

@@ -78,10 +78,6 @@ static int run_list(const void *config, struct log *log, int argc, char **argv)
     fprintf(stderr, "usage: fulfiller providers list [--format text|json]\n");
     return EXIT_USAGE;
   }
-  if (provider_check_all(conf, NULL, &fault) != RESULT_OK) {
-    fprintf(stderr, "%s\n", fault.text);
-    return EXIT_CONFIG;
-  }
   buf_init(&out, LISTING_BYTES_MAX);
   enum result result = put_all(conf, is_json, &out, &fault);
   if (result == RESULT_OK) fwrite(buf_text(&out), 1, out.len, stdout);

@@ -34,6 +34,7 @@ int main(int argc, char **argv)
     .is_idle = app_is_idle,
     .is_ready = app_is_ready,
     .stop = app_stop,
+    .check = app_check,
   };
   return daemon_main(&spec, argc, argv);
 }

@@ -12,9 +12,18 @@
 #include "fulfiller/store.h"
 
 #define SETTLE_ROWS_MAX 256
-#define OPEN_JOBS_MAX 8192
+#define SETTLE_BATCHES 2
+#define OPEN_JOBS_MAX 2048
 
 static const struct span rest_after_failure = {300000};
+
+// One statement under way.
+struct batch {
+  struct settler *settler;
+  struct db_request req;
+  struct job *jobs[SETTLE_ROWS_MAX];
+  size_t count;                // 0: none
+};
 
 struct settler {
   struct runtime *rt;
@@ -22,10 +31,12 @@ struct settler {
   struct mq_publisher *publisher;
   struct letters *letters;
   struct list queue;           // struct job, JOB_SETTLING
+  size_t queued;
   size_t open;
-  struct db_request req;
-  struct job *batch[SETTLE_ROWS_MAX];
-  size_t count;                // 0: no statement is under way
+  bool was_full;               // somebody was told that there is no room
+  void (*on_room)(void *ctx);
+  void *room_ctx;
+  struct batch batches[SETTLE_BATCHES];
   size_t rows_max;             // halved while the server refuses a batch
   struct loop_task pump;
   struct loop_timer *resume;
@@ -50,6 +61,9 @@ static void finish(struct settler *s, struct job *job)
   s->open--;
   parcel_claim_done(job->parcel);
   job_free(job);
+  if (!s->was_full || s->open > OPEN_JOBS_MAX / 2) return;
+  s->was_full = false;
+  s->on_room(s->room_ctx);
 }
 
 static void on_followed(void *ctx, struct job *job) { finish(ctx, job); }
@@ -78,13 +92,14 @@ static void observe(const struct settler *s, const struct job *job)
 }
 
 // Retries go to their rung and dead letters are announced; the message of a claim is acknowledged when that is confirmed.
-static void after_commit(struct settler *s)
+static void after_commit(struct batch *b)
 {
+  struct settler *s = b->settler;
   struct follow_list followers = {.publisher = s->publisher, .metrics = s->rt->metrics, .on_done = on_followed, .ctx = s};
-  size_t count = s->count;
-  s->count = 0;
+  size_t count = b->count;
+  b->count = 0;
   for (size_t i = 0; i < count; i++) {
-    struct job *job = s->batch[i];
+    struct job *job = b->jobs[i];
     observe(s, job);
     if (job->goes_to_review) letters_announce_claim(s->letters, job);
     if (job->decision.review == NULL && job->decision.rung.us > 0) {
@@ -97,13 +112,13 @@ static void after_commit(struct settler *s)
   follow_send(&followers);
 }
 
-static void mark_reviewed(struct settler *s, const struct db_rows *rows)
+static void mark_reviewed(struct batch *b, const struct db_rows *rows)
 {
   for (size_t row = 0; row < db_rows_count(rows); row++) {
     struct settled_row settled = store_settled_row(rows, row);
     if (!settled.is_under_review) continue;
-    for (size_t i = 0; i < s->count; i++) {
-      struct job *job = s->batch[i];
+    for (size_t i = 0; i < b->count; i++) {
+      struct job *job = b->jobs[i];
       if (job->key.activity_id == settled.activity_id && job->key.claim_id == settled.claim_id) job->goes_to_review = true;
     }
   }
@@ -111,23 +126,26 @@ static void mark_reviewed(struct settler *s, const struct db_rows *rows)
 
 static void on_settled(struct db_request *req, const struct db_rows *rows)
 {
-  struct settler *s = CONTAINER_OF(req, struct settler, req);
-  mark_reviewed(s, rows);
-  after_commit(s);
+  struct batch *b = CONTAINER_OF(req, struct batch, req);
+  struct settler *s = b->settler;
+  mark_reviewed(b, rows);
+  after_commit(b);
   s->rows_max = s->rows_max * 2 < SETTLE_ROWS_MAX ? s->rows_max * 2 : SETTLE_ROWS_MAX;
   poke(s);  // what has gathered meanwhile
 }
 
 // --- failures --------------------------------------------------------------------------------------------------------
 
-static void put_back(struct settler *s)
+static void put_back(struct batch *b)
 {
+  struct settler *s = b->settler;
   struct list again;
   list_init(&again);
-  for (size_t i = 0; i < s->count; i++) list_add_last(&again, &s->batch[i]->node);
+  for (size_t i = 0; i < b->count; i++) list_add_last(&again, &b->jobs[i]->node);
   list_splice(&again, &s->queue);
   list_splice(&s->queue, &again);
-  s->count = 0;
+  s->queued += b->count;
+  b->count = 0;
 }
 
 static void rest(struct settler *s, const char *reason, const char *detail)
@@ -143,34 +161,36 @@ static bool is_about_data(const struct db_error *error)
 }
 
 // A single attempt that cannot be written: its lease runs out, and the claim is inquired about again.
-static void drop_single(struct settler *s, const struct db_error *error)
+static void drop_single(struct batch *b, const struct db_error *error)
 {
-  struct job *job = s->batch[0];
+  struct settler *s = b->settler;
+  struct job *job = b->jobs[0];
   LOG(s->rt->log, EV_SETTLE_DROPPED, F_STR("claim_id", job->request_id), F_STR("outcome", outcome_name(job->decision.outcome)),
       F_STR("sqlstate", error->sqlstate), F_STR("detail", error->message));
-  s->count = 0;
+  b->count = 0;
   finish(s, job);
   poke(s);
 }
 
 static void on_settle_error(struct db_request *req, const struct db_error *error)
 {
-  struct settler *s = CONTAINER_OF(req, struct settler, req);
-  if (is_about_data(error) && s->count == 1) {
-    drop_single(s, error);
+  struct batch *b = CONTAINER_OF(req, struct batch, req);
+  struct settler *s = b->settler;
+  if (is_about_data(error) && b->count == 1) {
+    drop_single(b, error);
     return;
   }
-  if (is_about_data(error)) s->rows_max = s->count / 2;
-  put_back(s);
+  if (is_about_data(error)) s->rows_max = b->count / 2;
+  put_back(b);
   rest(s, error->failure == DB_FAILED_STATEMENT ? error->sqlstate : "connection", error->message);
 }
 
 // Its effect is unknown; written again it changes nothing that it has changed already.
 static void on_settle_timeout(struct db_request *req)
 {
-  struct settler *s = CONTAINER_OF(req, struct settler, req);
-  put_back(s);
-  rest(s, "timeout", NULL);
+  struct batch *b = CONTAINER_OF(req, struct batch, req);
+  put_back(b);
+  rest(b->settler, "timeout", NULL);
 }
 
 // --- batches ---------------------------------------------------------------------------------------------------------
@@ -178,32 +198,45 @@ static void on_settle_timeout(struct db_request *req)
 static bool gives_back(const struct job *job) { return job->decision.outcome == OUTCOME_REFUSED && job->decision.review == NULL; }
 
 // Refusals give stock back, and a transaction does that for one activity only: the first one's.
-static void gather(struct settler *s)
+static void gather(struct settler *s, struct batch *b)
 {
   int64_t activity_id = 0;
   LIST_EACH(node, following, &s->queue) {
     struct job *job = CONTAINER_OF(node, struct job, node);
-    if (s->count == s->rows_max) break;
+    if (b->count == s->rows_max) break;
     if (gives_back(job)) {
       if (activity_id != 0 && activity_id != job->key.activity_id) continue;
       activity_id = job->key.activity_id;
     }
     list_remove(node);
-    s->batch[s->count++] = job;
+    s->queued--;
+    b->jobs[b->count++] = job;
   }
 }
 
+static void submit(struct settler *s, struct batch *b)
+{
+  gather(s, b);
+  store_settle(&b->req, b->jobs, b->count, clk_mono());
+  metric_observe(s->rt->metrics, M_SETTLE_BATCH_ROWS, (double)b->count);
+  enum result result = db_pool_submit(s->db, &b->req);
+  if (result == RESULT_OK) return;
+  put_back(b);
+  rest(s, "not_submitted", result_text(result));
+}
+
+// Natural batching: one statement at a time, and a second one beside it only for a full batch.
 static void pump(void *ctx)
 {
   struct settler *s = ctx;
-  if (s->is_stopping || s->count > 0 || list_is_empty(&s->queue) || loop_timer_is_set(s->resume)) return;
-  gather(s);
-  store_settle(&s->req, s->batch, s->count, clk_mono());
-  metric_observe(s->rt->metrics, M_SETTLE_BATCH_ROWS, (double)s->count);
-  enum result result = db_pool_submit(s->db, &s->req);
-  if (result == RESULT_OK) return;
-  put_back(s);
-  rest(s, "not_submitted", result_text(result));
+  bool is_busy = false;
+  for (size_t i = 0; i < SETTLE_BATCHES; i++) is_busy = is_busy || s->batches[i].count > 0;
+  for (size_t i = 0; i < SETTLE_BATCHES; i++) {
+    if (s->is_stopping || s->queued == 0 || loop_timer_is_set(s->resume)) return;
+    if (s->batches[i].count > 0 || (is_busy && s->queued < s->rows_max)) continue;
+    submit(s, &s->batches[i]);
+    is_busy = true;
+  }
 }
 
 static void on_resume(void *ctx) { poke(ctx); }
@@ -211,21 +244,32 @@ static void on_resume(void *ctx) { poke(ctx); }
 void settler_add(struct settler *s, struct job *job)
 {
   list_add_last(&s->queue, &job->node);
+  s->queued++;
   s->open++;
   poke(s);
 }
 
-bool settler_has_room(const struct settler *s) { return s->open < OPEN_JOBS_MAX; }
+bool settler_has_room(struct settler *s)
+{
+  s->was_full = s->open >= OPEN_JOBS_MAX;
+  return !s->was_full;
+}
+
 size_t settler_open(const struct settler *s) { return s->open; }
 
 // --- life ------------------------------------------------------------------------------------------------------------
 
-struct settler *settler_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *publisher, struct letters *letters)
+struct settler *settler_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *publisher, struct letters *letters,
+                            void (*on_room)(void *ctx), void *ctx)
 {
   struct settler *s = MEM_NEW(struct settler);
-  *s = (struct settler){.rt = rt, .db = db, .publisher = publisher, .letters = letters, .rows_max = SETTLE_ROWS_MAX,
-      .req = {.on_rows = on_settled, .on_error = on_settle_error, .on_timeout = on_settle_timeout}};
-  db_args_init(&s->req.args);
+  *s = (struct settler){.rt = rt, .db = db, .publisher = publisher, .letters = letters, .rows_max = SETTLE_ROWS_MAX, .on_room = on_room, .room_ctx = ctx};
+  for (size_t i = 0; i < SETTLE_BATCHES; i++) {
+    struct batch *b = &s->batches[i];
+    b->settler = s;
+    b->req = (struct db_request){.on_rows = on_settled, .on_error = on_settle_error, .on_timeout = on_settle_timeout};
+    db_args_init(&b->req.args);
+  }
   list_init(&s->queue);
   s->resume = loop_timer_new(rt->loop, on_resume, s);
   return s;
@@ -241,6 +285,6 @@ void settler_free(struct settler *s)
   }
   loop_defer_cancel(s->rt->loop, &s->pump);
   loop_timer_free(s->resume);
-  db_args_release(&s->req.args);
+  for (size_t i = 0; i < SETTLE_BATCHES; i++) db_args_release(&s->batches[i].req.args);
   mem_free(s);
 }
