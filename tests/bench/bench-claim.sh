@@ -39,7 +39,7 @@ activity alone 1000000000
 cat >"$HOME_DIR/submit.sql" <<SQL
 \set u random(1, 1000000000000)
 select count(*) from largesse.claim_submit($(pg -At -c "select id from largesse.activity where code = 'alone'"),
-  array(select 'b' || (:u + n) from generate_series(1, $BATCH) n), array(select :u + n from generate_series(1, $BATCH) n),
+  array(select 'b' || (:u::bigint + n) from generate_series(1, $BATCH) n), array(select :u::bigint + n from generate_series(1, $BATCH) n),
   array_fill(1, array[$BATCH]), array_fill(null::text, array[$BATCH]), '1 hour');
 SQL
 
@@ -54,6 +54,7 @@ figure "single-row inserts" "$INSERTS" rows/s "32 clients"
 SUBMIT=0
 for clients in 1 2; do
   rate=$(tps "$HOME_DIR/submit.sql" $clients)
+  [ "$rate" -gt 0 ] || { last_lines "$LOG_DIR/pgbench.log"; die "claim_submit alone cannot be measured"; }
   SUBMIT=$(best "$SUBMIT" $((rate * BATCH)))
 done
 figure "claim_submit alone" "$SUBMIT" claims/s "batches of $BATCH; $(ratio "$SUBMIT" "$TEXTBOOK") textbook"

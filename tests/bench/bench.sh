@@ -52,10 +52,12 @@ bench_daemon() {  # NAME
 
 # activity CODE TOTAL [LIMITS]: published and open; TOTAL null: unlimited.
 activity() {
+  local limits=${3:-}
+  [ -n "$limits" ] || limits='[{"count": 1, "period": "total"}]'
   pg -At >/dev/null <<SQL || exit 1
 select largesse.reward_put('bench', 'simulator', 100, 'CNY', '{}');
 select largesse.activity_put(jsonb_build_object('code', '$1', 'name', '$1', 'kind', 'reward', 'timeZone', 'Asia/Shanghai', 'rewardCode', 'bench',
-  'startAt', now() - interval '1 hour', 'endAt', now() + interval '1 day', 'stock', '{"total": $2}'::jsonb, 'limits', '${3:-[{"count": 1, "period": "total"}]}'::jsonb), 'bench', null);
+  'startAt', now() - interval '1 hour', 'endAt', now() + interval '1 day', 'stock', '{"total": $2}'::jsonb, 'limits', '$limits'::jsonb), 'bench', null);
 select largesse.activity_action('$1', 'publish', 'bench', null, null);
 SQL
 }
@@ -63,7 +65,7 @@ SQL
 # tps SCRIPT CLIENTS [SECONDS]: transactions per second by pgbench, prepared statements.
 tps() {
   PGHOST=127.0.0.1 PGPORT=$PG_PORT PGUSER=$PG_USER PGDATABASE=$PG_DATABASE \
-    "$PG_BIN/pgbench" -n -M prepared -c "$2" -j "$(($2 < 2 ? 1 : 2))" -T "${3:-$SECONDS_EACH}" -f "$1" 2>>"$LOG_DIR/pgbench.log" | awk '$1 == "tps" { print int($3) }'
+    "$PG_BIN/pgbench" -n -M prepared -c "$2" -j "$(($2 < 2 ? 1 : 2))" -T "${3:-$SECONDS_EACH}" -f "$1" 2>>"$LOG_DIR/pgbench.log" | awk '$1 == "tps" { print int($3); seen = 1 } END { if (!seen) print 0 }'
 }
 
 best() { printf '%s\n' "$@" | sort -n | tail -n 1; }
