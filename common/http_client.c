@@ -19,9 +19,9 @@
 #define LARGESSE_VERSION "0"
 #endif
 
-#define HEADER_BYTES_MAX 8192         // one header line of a request
-#define BODY_KEEP_BYTES (64u * 1024u) // a larger buffer is given back after its call
-#define KEPT_FOR_S 30L                // an idle connection older than this is not used again
+#define HEADER_BYTES_MAX 8192           // one header line of a request
+#define BODY_KEEP_BYTES  (64u * 1024u)  // a larger buffer is given back after its call
+#define KEPT_FOR_S       30L            // an idle connection older than this is not used again
 
 struct http_call {
   struct list node;  // open or spare
@@ -32,7 +32,7 @@ struct http_call {
   http_answer_fn *on_answer;
   void *ctx;
   struct mono_time started;
-  struct buf body;   // of the answer
+  struct buf body;  // of the answer
   char fault[CURL_ERROR_SIZE];
 };
 
@@ -43,12 +43,12 @@ struct http_client {
   struct loop_task kick;  // libcurl wants to be called as soon as possible
   struct list open, spare;
   size_t open_count, calls_max;
-  bool answering;         // inside a callback
+  bool answering;  // inside a callback
 };
 
 static void drive(struct http_client *c, curl_socket_t fd, int events);
 
-// --- the loop ---------------------------------------------------------------------------------------------------------
+// --- the loop ------------------------------------------------------------------------------------------------------
 
 // One watched socket; it knows its client, since a watch hands over a single pointer.
 struct socket_watch {
@@ -91,13 +91,16 @@ static int on_time_out_wanted(CURLM *multi, long ms, void *ctx)
 {
   struct http_client *c = ctx;
   (void)multi;
-  if (ms < 0) loop_timer_clear(c->timer);
-  else if (ms == 0) loop_defer(c->rt->loop, &c->kick, on_timer, c);
-  else loop_timer_set(c->timer, span_ms(ms));
+  if (ms < 0)
+    loop_timer_clear(c->timer);
+  else if (ms == 0)
+    loop_defer(c->rt->loop, &c->kick, on_timer, c);
+  else
+    loop_timer_set(c->timer, span_ms(ms));
   return 0;
 }
 
-// --- answers ----------------------------------------------------------------------------------------------------------
+// --- answers -------------------------------------------------------------------------------------------------------
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
 {
@@ -145,16 +148,21 @@ static void fill_answer(struct http_call *call, CURLcode code, struct http_answe
   a->status = 0;
   a->body = "";
   a->body_len = 0;
-  if (call->body.overflowed) a->fault = "the answer is too large";
-  else if (code == CURLE_OK) a->fault = "no final answer came";
-  else a->fault = call->fault[0] ? call->fault : curl_easy_strerror(code);
+  if (call->body.overflowed)
+    a->fault = "the answer is too large";
+  else if (code == CURLE_OK)
+    a->fault = "no final answer came";
+  else
+    a->fault = call->fault[0] ? call->fault : curl_easy_strerror(code);
   make_one_line(call->fault);
 }
 
 static void call_clear(struct http_call *call)
 {
-  if (call->body.cap > BODY_KEEP_BYTES) buf_release(&call->body);
-  else buf_clear(&call->body);
+  if (call->body.cap > BODY_KEEP_BYTES)
+    buf_release(&call->body);
+  else
+    buf_clear(&call->body);
   curl_slist_free_all(call->headers);
   mem_free(call->request_body);
   call->headers = NULL;
@@ -180,7 +188,8 @@ static void call_end(struct http_call *call, CURLcode code)
   c->answering = true;
   call->on_answer(call->ctx, &answer);
   c->answering = false;
-  (void)curl_multi_remove_handle(c->multi, call->easy);  // after the callback: the headers of the answer live in the handle
+  (void)curl_multi_remove_handle(c->multi,
+                                 call->easy);  // after the callback: the headers of the answer live in the handle
   call_clear(call);
   list_add_last(&c->spare, &call->node);
 }
@@ -198,7 +207,7 @@ static void drive(struct http_client *c, curl_socket_t fd, int events)
   }
 }
 
-// --- requests ---------------------------------------------------------------------------------------------------------
+// --- requests ------------------------------------------------------------------------------------------------------
 
 static bool has_prefix(const char *text, const char *prefix)
 {
@@ -256,7 +265,7 @@ static void put_policy(struct http_call *call, const struct http_request *r)
   SET(CURLOPT_PROTOCOLS_STR, "http,https");
   SET(CURLOPT_FOLLOWLOCATION, 0L);
   SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-  SET(CURLOPT_PROXY, "");       // the environment does not decide where money goes
+  SET(CURLOPT_PROXY, "");  // the environment does not decide where money goes
   SET(CURLOPT_TCP_NODELAY, 1L);
   SET(CURLOPT_TCP_KEEPALIVE, 1L);
   SET(CURLOPT_MAXAGE_CONN, KEPT_FOR_S);
@@ -278,8 +287,10 @@ static void put_request(struct http_call *call, const struct http_request *r)
     SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
     SET(CURLOPT_POSTFIELDS, call->request_body);
   }
-  if (strcmp(r->method, "HEAD") == 0) SET(CURLOPT_NOBODY, 1L);
-  else if (strcmp(r->method, has_body ? "POST" : "GET") != 0) SET(CURLOPT_CUSTOMREQUEST, r->method);
+  if (strcmp(r->method, "HEAD") == 0)
+    SET(CURLOPT_NOBODY, 1L);
+  else if (strcmp(r->method, has_body ? "POST" : "GET") != 0)
+    SET(CURLOPT_CUSTOMREQUEST, r->method);
   put_headers(call, r);
   SET(CURLOPT_HTTPHEADER, call->headers);
 }
@@ -300,7 +311,8 @@ static struct http_call *call_take(struct http_client *c)
   return call;
 }
 
-enum result http_client_send(struct http_client *c, const struct http_request *r, http_answer_fn *on_answer, void *ctx, struct http_call **out_call)
+enum result http_client_send(struct http_client *c, const struct http_request *r, http_answer_fn *on_answer, void *ctx,
+                             struct http_call **out_call)
 {
   if (!is_sendable(r)) return RESULT_INVALID;
   if (c->open_count >= c->calls_max) return RESULT_FULL;
@@ -312,8 +324,10 @@ enum result http_client_send(struct http_client *c, const struct http_request *r
   call->on_answer = on_answer;
   call->ctx = ctx;
   call->started = clk_mono();
-  if (call->body.cap > 0) call->body.max = r->answer_max;
-  else buf_init(&call->body, r->answer_max);
+  if (call->body.cap > 0)
+    call->body.max = r->answer_max;
+  else
+    buf_init(&call->body, r->answer_max);
   put_policy(call, r);
   put_request(call, r);
   ENSURE(curl_multi_add_handle(c->multi, call->easy) == CURLM_OK);
@@ -323,7 +337,7 @@ enum result http_client_send(struct http_client *c, const struct http_request *r
   return RESULT_OK;
 }
 
-// --- life -------------------------------------------------------------------------------------------------------------
+// --- life ----------------------------------------------------------------------------------------------------------
 
 struct http_client *http_client_new(struct runtime *rt, size_t calls_max, long connections_per_host)
 {
@@ -354,7 +368,8 @@ void http_client_free(struct http_client *c)
     struct http_call *call = CONTAINER_OF(c->open.next, struct http_call, node);
     call_end(call, CURLE_ABORTED_BY_CALLBACK);
   }
-  for (struct list *node; (node = list_take_first(&c->spare)) != NULL;) call_free(CONTAINER_OF(node, struct http_call, node));
+  for (struct list *node; (node = list_take_first(&c->spare)) != NULL;)
+    call_free(CONTAINER_OF(node, struct http_call, node));
   (void)curl_multi_cleanup(c->multi);
   loop_defer_cancel(c->rt->loop, &c->kick);
   loop_timer_free(c->timer);

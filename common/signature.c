@@ -12,9 +12,9 @@
 #include "common/mem.h"
 #include "common/text.h"
 
-#define SIGNATURES_MAX 32             // in one header
-#define WEBHOOK_HEADER_BYTES_MAX 64   // "v1," and the base64 of 32 bytes
-#define WEBHOOK_HEAD_BYTES_MAX 1024   // "{id}.{timestamp}."
+#define SIGNATURES_MAX           32    // in one header
+#define WEBHOOK_HEADER_BYTES_MAX 64    // "v1," and the base64 of 32 bytes
+#define WEBHOOK_HEAD_BYTES_MAX   1024  // "{id}.{timestamp}."
 
 struct signature {
   EVP_MD *sha256;
@@ -56,8 +56,8 @@ void signature_sha256(struct signature *s, const void *bytes, size_t len, uint8_
 }
 
 // HMAC over head and body, one after the other.
-static void hmac_two(struct signature *s, const void *key, size_t key_len, const void *head, size_t head_len, const void *body, size_t body_len,
-                     uint8_t out[SIGNATURE_SHA256_BYTES])
+static void hmac_two(struct signature *s, const void *key, size_t key_len, const void *head, size_t head_len,
+                     const void *body, size_t body_len, uint8_t out[SIGNATURE_SHA256_BYTES])
 {
   static const uint8_t nothing[1] = {0};
   size_t out_len = 0;
@@ -70,12 +70,13 @@ static void hmac_two(struct signature *s, const void *key, size_t key_len, const
   EVP_MAC_CTX_free(ctx);
 }
 
-void signature_hmac_sha256(struct signature *s, const void *key, size_t key_len, const void *bytes, size_t len, uint8_t out[SIGNATURE_SHA256_BYTES])
+void signature_hmac_sha256(struct signature *s, const void *key, size_t key_len, const void *bytes, size_t len,
+                           uint8_t out[SIGNATURE_SHA256_BYTES])
 {
   hmac_two(s, key, key_len, bytes, len, NULL, 0, out);
 }
 
-// --- Standard Webhooks ------------------------------------------------------------------------------------------------
+// --- Standard Webhooks ---------------------------------------------------------------------------------------------
 
 // The key of a secret: what "whsec_…" encodes, or else the bytes as they are.
 static void secret_key(const char *secret, size_t len, struct buf *out)
@@ -83,13 +84,16 @@ static void secret_key(const char *secret, size_t len, struct buf *out)
   static const char prefix[] = "whsec_";
   size_t prefix_len = sizeof prefix - 1;
   buf_init(out, CONF_SECRET_BYTES_MAX);
-  if (len > prefix_len && memcmp(secret, prefix, prefix_len) == 0 && text_from_base64(secret + prefix_len, len - prefix_len, out) == RESULT_OK) return;
+  if (len > prefix_len && memcmp(secret, prefix, prefix_len) == 0 &&
+      text_from_base64(secret + prefix_len, len - prefix_len, out) == RESULT_OK)
+    return;
   buf_clear(out);
   buf_append(out, secret, len < CONF_SECRET_BYTES_MAX ? len : CONF_SECRET_BYTES_MAX);
 }
 
 // The base64 of the signature of "{id}.{timestamp}.{body}".
-static void sign(struct signature *s, const char *secret, size_t secret_len, const struct buf *head, const char *body, size_t body_len, struct buf *out)
+static void sign(struct signature *s, const char *secret, size_t secret_len, const struct buf *head, const char *body,
+                 size_t body_len, struct buf *out)
 {
   struct buf key;
   uint8_t mac[SIGNATURE_SHA256_BYTES];
@@ -99,8 +103,8 @@ static void sign(struct signature *s, const char *secret, size_t secret_len, con
   buf_release(&key);
 }
 
-void signature_webhook_sign(struct signature *s, const char *secret, size_t secret_len, const char *id, int64_t timestamp_s, const char *body,
-                            size_t body_len, struct buf *out_header)
+void signature_webhook_sign(struct signature *s, const char *secret, size_t secret_len, const char *id,
+                            int64_t timestamp_s, const char *body, size_t body_len, struct buf *out_header)
 {
   struct buf head;
   buf_init(&head, strlen(id) + 32);
@@ -121,7 +125,8 @@ static bool is_among(const char *signatures, const struct buf *expected)
   for (const char *at = signatures; *at != '\0' && seen < SIGNATURES_MAX; seen++) {
     at += strspn(at, " ");
     size_t len = strcspn(at, " ");
-    if (len > 3 && memcmp(at, "v1,", 3) == 0 && text_equals_secret(at + 3, len - 3, expected->data, expected->len)) found = true;
+    if (len > 3 && memcmp(at, "v1,", 3) == 0 && text_equals_secret(at + 3, len - 3, expected->data, expected->len))
+      found = true;
     at += len;
   }
   return found;
@@ -130,18 +135,21 @@ static bool is_among(const char *signatures, const struct buf *expected)
 static bool is_recent(const char *timestamp, struct wall_time now, struct span tolerance)
 {
   int64_t seconds;
-  if (text_to_i64(timestamp, strlen(timestamp), &seconds) != RESULT_OK || seconds < 0 || seconds > INT64_MAX / 1000000) return false;
+  if (text_to_i64(timestamp, strlen(timestamp), &seconds) != RESULT_OK || seconds < 0 || seconds > INT64_MAX / 1000000)
+    return false;
   int64_t apart = now.us - seconds * 1000000;
   return apart <= tolerance.us && apart >= -tolerance.us;
 }
 
-enum result signature_webhook_verify(struct signature *s, const struct signature_secret *secrets, size_t secret_count, const char *id,
-                                     const char *timestamp, const char *signatures, const char *body, size_t body_len, struct wall_time now,
-                                     struct span tolerance)
+enum result signature_webhook_verify(struct signature *s, const struct signature_secret *secrets, size_t secret_count,
+                                     const char *id, const char *timestamp, const char *signatures, const char *body,
+                                     size_t body_len, struct wall_time now, struct span tolerance)
 {
   bool found = false;
   struct buf head, expected;
-  if (!id || !timestamp || !signatures || strlen(id) > WEBHOOK_HEAD_BYTES_MAX - 32 || !is_recent(timestamp, now, tolerance)) return RESULT_DENIED;
+  if (!id || !timestamp || !signatures || strlen(id) > WEBHOOK_HEAD_BYTES_MAX - 32 ||
+      !is_recent(timestamp, now, tolerance))
+    return RESULT_DENIED;
   buf_init(&head, WEBHOOK_HEAD_BYTES_MAX);
   buf_init(&expected, WEBHOOK_HEADER_BYTES_MAX);
   buf_printf(&head, "%s.%s.", id, timestamp);

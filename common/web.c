@@ -19,14 +19,15 @@
 #include "common/text.h"
 #include "common/web_conn.h"
 
-#define ACCEPTS_PER_TURN 64
-#define LISTEN_BACKLOG 4096
-#define LINGER_TIME span_s(2)
-#define EVICT_AFTER span_ms(500)    // when full: a connection that idles for this long gives way to a new one
+#define ACCEPTS_PER_TURN  64
+#define LISTEN_BACKLOG    4096
+#define LINGER_TIME       span_s(2)
+#define EVICT_AFTER       span_ms(500)  // when full: a connection that idles for this long gives way to a new one
 #define DRAIN_ACCEPTS_FOR span_ms(500)  // clients that reconnect, and those who watch /readyz, still get an answer
-#define DRAIN_IDLE span_ms(250)     // while draining, time for a request that is already under way
+#define DRAIN_IDLE        span_ms(250)  // while draining, time for a request that is already under way
 
-struct web_server *web_server_new(struct runtime *rt, const struct web_conf *conf, const struct web_routes *routes, void *handler_ctx)
+struct web_server *web_server_new(struct runtime *rt, const struct web_conf *conf, const struct web_routes *routes,
+                                  void *handler_ctx)
 {
   REQUIRE(routes->count <= WEB_ROUTES_MAX);
   struct web_server *s = MEM_NEW(struct web_server);
@@ -46,7 +47,7 @@ struct web_server *web_server_new(struct runtime *rt, const struct web_conf *con
   return s;
 }
 
-// --- accepting --------------------------------------------------------------------------------------------------------
+// --- accepting -----------------------------------------------------------------------------------------------------
 
 static bool is_full(const struct web_server *s) { return (int64_t)s->conn_count >= s->conf.connections_max; }
 
@@ -124,7 +125,7 @@ static void close_listener(struct web_server *s)
   s->listener = -1;
 }
 
-// --- time-outs --------------------------------------------------------------------------------------------------------
+// --- time-outs -----------------------------------------------------------------------------------------------------
 
 static void sweep_stalled(struct web_server *s)
 {
@@ -139,14 +140,16 @@ static void sweep_stalled(struct web_server *s)
 static void sweep_drain(struct web_server *s)
 {
   if (mono_since(loop_now(s->rt->loop), s->drain_since).us >= DRAIN_ACCEPTS_FOR.us && s->listener >= 0) {
-    for (size_t i = 0; i < LISTEN_BACKLOG && accept_one(s); i++) continue;  // whoever is in the kernel's queue is answered
+    for (size_t i = 0; i < LISTEN_BACKLOG && accept_one(s); i++)
+      continue;  // whoever is in the kernel's queue is answered
     close_listener(s);
   }
 }
 
 static struct span sweep_period(const struct web_server *s)
 {
-  int64_t shortest = s->conf.request_timeout.us < s->conf.idle_timeout.us ? s->conf.request_timeout.us : s->conf.idle_timeout.us;
+  int64_t shortest =
+      s->conf.request_timeout.us < s->conf.idle_timeout.us ? s->conf.request_timeout.us : s->conf.idle_timeout.us;
   int64_t us = s->draining ? 20000 : shortest / 8;
   return span_us(us < 20000 ? 20000 : us > 500000 ? 500000 : us);
 }
@@ -174,7 +177,7 @@ void web_server_arm_sweep(struct web_server *s)
   if (!loop_timer_is_set(s->sweep)) loop_timer_set(s->sweep, sweep_period(s));
 }
 
-// --- life -------------------------------------------------------------------------------------------------------------
+// --- life ----------------------------------------------------------------------------------------------------------
 
 static bool is_loopback(const struct sockaddr *a)
 {
@@ -339,10 +342,12 @@ void web_server_free(struct web_server *s)
   close_listener(s);
   loop_timer_free(s->sweep);
   for (size_t i = 0; i < CONN_STATE_COUNT; i++)
-    LIST_EACH(node, following, &s->conns[i]) {
+    LIST_EACH (node, following, &s->conns[i]) {
       struct web_conn *c = CONTAINER_OF(node, struct web_conn, node);
-      if (c->state == CONN_HANDLING) orphan(c);
-      else conn_free(c);
+      if (c->state == CONN_HANDLING)
+        orphan(c);
+      else
+        conn_free(c);
     }
   buf_release(&s->page);
   mem_free(s->counts);
@@ -351,7 +356,7 @@ void web_server_free(struct web_server *s)
   mem_free(s);
 }
 
-// --- counting ---------------------------------------------------------------------------------------------------------
+// --- counting ------------------------------------------------------------------------------------------------------
 
 static struct metric_series *requests_of(struct web_server *s, struct web_counts *n, const char *label, int status)
 {
@@ -370,7 +375,8 @@ static struct metric_series *requests_of(struct web_server *s, struct web_counts
 
 static bool belongs_to(const struct web_routes *routes, const struct web_route *route)
 {
-  return route && (uintptr_t)route >= (uintptr_t)routes->items && (uintptr_t)route < (uintptr_t)(routes->items + routes->count);
+  return route && (uintptr_t)route >= (uintptr_t)routes->items &&
+         (uintptr_t)route < (uintptr_t)(routes->items + routes->count);
 }
 
 void web_server_count(struct web_server *s, const struct web_route *route, int status, struct span took)
@@ -378,8 +384,10 @@ void web_server_count(struct web_server *s, const struct web_route *route, int s
   const struct web_routes *std = web_std_routes();
   if (!s->rt->metrics) return;
   size_t index = std->count + s->routes->count;
-  if (belongs_to(std, route)) index = (size_t)(route - std->items);
-  else if (belongs_to(s->routes, route)) index = std->count + (size_t)(route - s->routes->items);
+  if (belongs_to(std, route))
+    index = (size_t)(route - std->items);
+  else if (belongs_to(s->routes, route))
+    index = std->count + (size_t)(route - s->routes->items);
   const char *label = route ? route->label : "none";
   struct web_counts *n = &s->counts[index];
   if (!n->seconds) n->seconds = METRIC_SERIES(s->rt->metrics, M_HTTP_REQUEST_SECONDS, label);

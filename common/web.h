@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The HTTP/1.1 server of every daemon: bounded, strict, on the loop. A request belongs to its handler until it is answered
-// exactly once; if the client leaves first the answer is dropped silently. Loop thread only.
+// The HTTP/1.1 server of every daemon: bounded, strict, on the loop. A request belongs to its handler until it is
+// answered exactly once; if the client leaves first the answer is dropped silently. Loop thread only.
 #pragma once
 
 #include <stdbool.h>
@@ -16,68 +16,123 @@
 #include "common/web_route.h"
 
 struct web_conf {
-  char *listen;              // "127.0.0.1:7401"; port 0: any free one
+  char *listen;  // "127.0.0.1:7401"; port 0: any free one
   int64_t connections_max;
   uint64_t body_max;
   struct span request_timeout;  // a whole request, from its first byte; total, not per byte
   struct span idle_timeout;     // between two requests of one connection
   int auth;                     // 0 none (loopback only), 1 keys
 };
-#define WEB_CONF_KEYS(config_type, member, section, default_listen) \
-  {section ".listen", CONF_TEXT, offsetof(config_type, member.listen), default_listen, 0, 256, 0, NULL, NULL, "address and port of the HTTP server"}, \
-  {section ".connections_max", CONF_INT, offsetof(config_type, member.connections_max), "2048", 8, 65536, 0, NULL, NULL, "open client connections; more wait in the kernel's queue"}, \
-  {section ".body_max", CONF_SIZE, offsetof(config_type, member.body_max), "64KiB", 1024, 1073741824, 0, NULL, NULL, "largest request body, unless a route allows more"}, \
-  {section ".request_timeout", CONF_SPAN, offsetof(config_type, member.request_timeout), "10s", 100000, 600000000, 0, NULL, NULL, "a request must be complete within this time"}, \
-  {section ".idle_timeout", CONF_SPAN, offsetof(config_type, member.idle_timeout), "75s", 100000, 3600000000, 0, NULL, NULL, "a silent kept-alive connection is closed after this"}, \
-  {section ".auth", CONF_CHOICE, offsetof(config_type, member.auth), "none", 0, 0, 0, "none|keys", NULL, "API keys; none is refused unless the address is loopback"}
+#define WEB_CONF_KEYS(config_type, member, section, default_listen)                                       \
+  {section ".listen",                                                                                     \
+   CONF_TEXT,                                                                                             \
+   offsetof(config_type, member.listen),                                                                  \
+   default_listen,                                                                                        \
+   0,                                                                                                     \
+   256,                                                                                                   \
+   0,                                                                                                     \
+   NULL,                                                                                                  \
+   NULL,                                                                                                  \
+   "address and port of the HTTP server"},                                                                \
+      {section ".connections_max",                                                                        \
+       CONF_INT,                                                                                          \
+       offsetof(config_type, member.connections_max),                                                     \
+       "2048",                                                                                            \
+       8,                                                                                                 \
+       65536,                                                                                             \
+       0,                                                                                                 \
+       NULL,                                                                                              \
+       NULL,                                                                                              \
+       "open client connections; more wait in the kernel's queue"},                                       \
+      {section ".body_max",                                                                               \
+       CONF_SIZE,                                                                                         \
+       offsetof(config_type, member.body_max),                                                            \
+       "64KiB",                                                                                           \
+       1024,                                                                                              \
+       1073741824,                                                                                        \
+       0,                                                                                                 \
+       NULL,                                                                                              \
+       NULL,                                                                                              \
+       "largest request body, unless a route allows more"},                                               \
+      {section ".request_timeout",                                                                        \
+       CONF_SPAN,                                                                                         \
+       offsetof(config_type, member.request_timeout),                                                     \
+       "10s",                                                                                             \
+       100000,                                                                                            \
+       600000000,                                                                                         \
+       0,                                                                                                 \
+       NULL,                                                                                              \
+       NULL,                                                                                              \
+       "a request must be complete within this time"},                                                    \
+      {section ".idle_timeout",                                                                           \
+       CONF_SPAN,                                                                                         \
+       offsetof(config_type, member.idle_timeout),                                                        \
+       "75s",                                                                                             \
+       100000,                                                                                            \
+       3600000000,                                                                                        \
+       0,                                                                                                 \
+       NULL,                                                                                              \
+       NULL,                                                                                              \
+       "a silent kept-alive connection is closed after this"},                                            \
+  {                                                                                                       \
+    section ".auth", CONF_CHOICE, offsetof(config_type, member.auth), "none", 0, 0, 0, "none|keys", NULL, \
+        "API keys; none is refused unless the address is loopback"                                        \
+  }
 
 struct web_server;
 struct web_request;
 
-struct web_server *web_server_new(struct runtime *rt, const struct web_conf *conf, const struct web_routes *routes, void *handler_ctx);
+struct web_server *web_server_new(struct runtime *rt, const struct web_conf *conf, const struct web_routes *routes,
+                                  void *handler_ctx);
 // Binds and listens. RESULT_UNAVAILABLE with one line naming address and reason in out_why.
 #define WEB_WHY_BYTES 256
 MUST_CHECK enum result web_server_start(struct web_server *s, char out_why[WEB_WHY_BYTES]);
 int web_server_port(const struct web_server *s);
-// For half a second whoever still comes is answered, with Connection: close (and /readyz with 503); then it stops accepting and closes what idles.
+// For half a second whoever still comes is answered, with Connection: close (and /readyz with 503); then it stops
+// accepting and closes what idles.
 void web_server_drain(struct web_server *s);
-size_t web_server_open_requests(const struct web_server *s);  // while draining also connections that are owed something: 0 means done
+size_t web_server_open_requests(
+    const struct web_server *s);             // while draining also connections that are owed something: 0 means done
 void web_server_free(struct web_server *s);  // requests that handlers still have may be answered later; nobody hears it
 // Health: what /readyz says. NULL: ready.
 void web_server_set_not_ready(struct web_server *s, const char *why);
-// Checks a presented API key: returns the scopes it has (bits of web_scope), 0 for none; and a stable name for logs in out_actor.
-// Asynchronous key stores cache; until the answer is known they may return false to have the request answered 503 Retry-After: 1.
+// Checks a presented API key: returns the scopes it has (bits of web_scope), 0 for none; and a stable name for logs in
+// out_actor. Asynchronous key stores cache; until the answer is known they may return false to have the request
+// answered 503 Retry-After: 1.
 typedef bool web_auth_fn(void *ctx, const char *key, size_t key_len, unsigned *out_scopes, char out_actor[65]);
 void web_server_set_auth(struct web_server *s, web_auth_fn *fn, void *ctx);
 
 // Reading a request. Everything stays valid until the reply.
 const char *web_method(const struct web_request *req);
-const char *web_path(const struct web_request *req);                                  // decoded
-const char *web_param(const struct web_request *req, const char *name);               // {name} of the route's path, decoded; NULL if the route has none
-const char *web_query(const struct web_request *req, const char *name);               // decoded; NULL if absent
-const char *web_header(const struct web_request *req, const char *name);              // case-insensitive; NULL if absent
-const char *web_body(const struct web_request *req, size_t *out_len);                 // NUL-terminated
-const char *web_actor(const struct web_request *req);                                 // name of the key, "anonymous" without
+const char *web_path(const struct web_request *req);  // decoded
+const char *web_param(const struct web_request *req,
+                      const char *name);  // {name} of the route's path, decoded; NULL if the route has none
+const char *web_query(const struct web_request *req, const char *name);   // decoded; NULL if absent
+const char *web_header(const struct web_request *req, const char *name);  // case-insensitive; NULL if absent
+const char *web_body(const struct web_request *req, size_t *out_len);     // NUL-terminated
+const char *web_actor(const struct web_request *req);                     // name of the key, "anonymous" without
 unsigned web_scopes(const struct web_request *req);
-const char *web_trace(const struct web_request *req);                                 // traceparent: the caller's if valid, else a new one
-bool web_wants_chinese(const struct web_request *req);                                // Accept-Language
-struct mono_time web_started(const struct web_request *req);                          // when the request was complete
-void *web_context(const struct web_request *req);                                     // handler_ctx
+const char *web_trace(const struct web_request *req);         // traceparent: the caller's if valid, else a new one
+bool web_wants_chinese(const struct web_request *req);        // Accept-Language
+struct mono_time web_started(const struct web_request *req);  // when the request was complete
+void *web_context(const struct web_request *req);             // handler_ctx
 // The handler's own state for this request; freed by the handler before or after its reply, never by the server.
 void web_set_state(struct web_request *req, void *state);
 void *web_state(const struct web_request *req);
 
 // Answering: exactly one of these per request. Headers set before are sent with it.
-void web_reply_header(struct web_request *req, const char *name, const char *value);  // copied; control characters are refused
+void web_reply_header(struct web_request *req, const char *name,
+                      const char *value);  // copied; control characters are refused
 void web_reply(struct web_request *req, int status, const char *content_type, const char *body, size_t len);  // copied
 void web_reply_json(struct web_request *req, int status, const char *body, size_t len);
 void web_reply_empty(struct web_request *req, int status);
-// Closes the connection without an answer, also in the middle of other work: what a broken server does. For the provider simulator of the tests.
+// Closes the connection without an answer, also in the middle of other work: what a broken server does. For the
+// provider simulator of the tests.
 void web_reply_close(struct web_request *req);
 
 // problem+json (RFC 9457): type, title and status come from the code's row.
 struct web_problem {
-  const char *code;        // "SOLD_OUT"
+  const char *code;  // "SOLD_OUT"
   int status;
   const char *detail;      // for people; in the language of the request where the caller has both
   const char *rule;        // NULL: left out

@@ -11,11 +11,11 @@
 #include "common/contract.h"
 #include "common/mem.h"
 
-#define IN_FIRST_BYTES 4096u
-#define IN_KEEP_BYTES (64u * 1024u)        // a larger buffer is given back between requests
-#define IN_SPARE_BYTES 2048u               // at least this much room for a read
-#define OUT_KEEP_BYTES (64u * 1024u)
-#define OUT_HIGH_BYTES (1024u * 1024u)     // no further request is taken while this much waits to be sent
+#define IN_FIRST_BYTES   4096u
+#define IN_KEEP_BYTES    (64u * 1024u)  // a larger buffer is given back between requests
+#define IN_SPARE_BYTES   2048u          // at least this much room for a read
+#define OUT_KEEP_BYTES   (64u * 1024u)
+#define OUT_HIGH_BYTES   (1024u * 1024u)  // no further request is taken while this much waits to be sent
 #define LINGER_BYTES_MAX (16u * 1024u * 1024u)
 
 static void conn_enter(struct web_conn *c, enum conn_state state)
@@ -81,7 +81,7 @@ bool conn_has_output(const struct web_conn *c) { return c->out_at < c->out.len; 
 
 void conn_touch(struct web_conn *c) { conn_enter(c, c->state); }
 
-// --- sending ----------------------------------------------------------------------------------------------------------
+// --- sending -------------------------------------------------------------------------------------------------------
 
 static void conn_end(struct web_conn *c)
 {
@@ -106,8 +106,10 @@ static void conn_sent_all(struct web_conn *c)
   c->out_at = 0;
   if (list_is_linked(&c->stalled_node)) conn_touch(c);  // the time it took to read the answer was not idle
   list_remove(&c->stalled_node);
-  if (c->state == CONN_FLUSHING) conn_end(c);
-  else conn_watch(c, c->eof ? 0 : LOOP_READ);
+  if (c->state == CONN_FLUSHING)
+    conn_end(c);
+  else
+    conn_watch(c, c->eof ? 0 : LOOP_READ);
 }
 
 static void conn_stalled(struct web_conn *c)
@@ -140,7 +142,7 @@ static void conn_send(struct web_conn *c)
   conn_sent_all(c);
 }
 
-// --- requests ---------------------------------------------------------------------------------------------------------
+// --- requests ------------------------------------------------------------------------------------------------------
 
 static void conn_grow(struct web_conn *c, size_t spare)
 {
@@ -209,7 +211,8 @@ static void conn_on_request(struct web_conn *c)
 
 static bool conn_may_take(const struct web_conn *c)
 {
-  return (c->state == CONN_IDLE || c->state == CONN_READING) && c->in_len > 0 && c->out.len - c->out_at < OUT_HIGH_BYTES;
+  return (c->state == CONN_IDLE || c->state == CONN_READING) && c->in_len > 0 &&
+         c->out.len - c->out_at < OUT_HIGH_BYTES;
 }
 
 static void conn_process(struct web_conn *c)
@@ -219,12 +222,16 @@ static void conn_process(struct web_conn *c)
   while (conn_may_take(c) && step != WEB_PARSE_MORE) {
     if (c->state == CONN_IDLE) conn_enter(c, CONN_READING);
     step = web_parse_feed(p, c->in, &c->in_len);
-    if (step == WEB_PARSE_HEAD) conn_on_head(c);
-    else if (step == WEB_PARSE_DONE) conn_on_request(c);
-    else if (step == WEB_PARSE_FAULT) conn_fault(c, p->status, p->fault);
+    if (step == WEB_PARSE_HEAD)
+      conn_on_head(c);
+    else if (step == WEB_PARSE_DONE)
+      conn_on_request(c);
+    else if (step == WEB_PARSE_FAULT)
+      conn_fault(c, p->status, p->fault);
   }
   bool is_over = c->in_len == 0 || step == WEB_PARSE_MORE;
-  if (c->eof && is_over && (c->state == CONN_IDLE || c->state == CONN_READING)) {  // nothing, or half a request, and no more to come
+  if (c->eof && is_over &&
+      (c->state == CONN_IDLE || c->state == CONN_READING)) {  // nothing, or half a request, and no more to come
     conn_enter(c, CONN_FLUSHING);
     conn_mark_dirty(c);
   }
@@ -269,14 +276,16 @@ void conn_request_done(struct web_conn *c)
   conn_mark_dirty(c);
 }
 
-// --- reading ----------------------------------------------------------------------------------------------------------
+// --- reading -------------------------------------------------------------------------------------------------------
 
 static void conn_on_eof(struct web_conn *c)
 {
   c->eof = true;
   conn_watch(c, c->watched & ~LOOP_READ);
-  if (c->state == CONN_LINGERING) conn_close(c);
-  else if (c->state == CONN_IDLE || c->state == CONN_READING) conn_process(c);
+  if (c->state == CONN_LINGERING)
+    conn_close(c);
+  else if (c->state == CONN_IDLE || c->state == CONN_READING)
+    conn_process(c);
 }
 
 static void conn_read(struct web_conn *c)
@@ -284,7 +293,8 @@ static void conn_read(struct web_conn *c)
   bool takes = c->state == CONN_IDLE || c->state == CONN_READING;
   if (c->state == CONN_LINGERING) c->in_len = 0;
   // While a handler looks at the request nothing may move: only the room that is left is used, to see the client leave.
-  else if (takes && c->out.len - c->out_at < OUT_HIGH_BYTES) conn_grow(c, IN_SPARE_BYTES);
+  else if (takes && c->out.len - c->out_at < OUT_HIGH_BYTES)
+    conn_grow(c, IN_SPARE_BYTES);
   size_t room = c->in_cap - c->in_len - 1;
   if (room == 0) {
     conn_watch(c, c->watched & ~LOOP_READ);
@@ -349,7 +359,8 @@ void conn_flush_dirty(void *server)
   list_splice(&todo, &s->dirty);
   for (struct list *node; (node = list_take_first(&todo)) != NULL;) {
     struct web_conn *c = CONTAINER_OF(node, struct web_conn, dirty_node);
-    if (c->state == CONN_IDLE || c->state == CONN_READING) conn_process(c);  // pipelined requests that waited for a reply
+    if (c->state == CONN_IDLE || c->state == CONN_READING)
+      conn_process(c);  // pipelined requests that waited for a reply
     list_remove(&c->dirty_node);
     if (c->state == CONN_CLOSED || (c->watched & LOOP_WRITE)) continue;
     conn_send(c);

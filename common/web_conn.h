@@ -17,7 +17,7 @@
 
 #define WEB_TRACE_BYTES 56
 #define WEB_ACTOR_BYTES 65
-#define WEB_CODES_KEPT 16
+#define WEB_CODES_KEPT  16
 
 // States of a connection; each has its list in the server, oldest first, so that time-outs only look at the first one.
 enum conn_state {
@@ -25,106 +25,112 @@ enum conn_state {
   CONN_READING,    // a request has begun
   CONN_HANDLING,   // the request belongs to its handler until the reply
   CONN_FLUSHING,   // closes when everything is sent
-  CONN_LINGERING,  // all is sent and our side is shut; the client's bytes are read and dropped so that no reset eats the answer
+  CONN_LINGERING,  // all is sent and our side is shut; the client's bytes are read and dropped so that no reset eats
+                   // the answer
   CONN_CLOSED,     // waits for the end of the turn to be freed
   CONN_STATE_COUNT
 };
 
-struct web_name_value { const char *name, *value; };
+struct web_name_value {
+  const char *name, *value;
+};
 
 struct web_request {
   struct web_parse parse;
   const struct web_route *route;  // NULL: none matched, or the request is broken
   struct web_match match;
-  const char *routed_in;          // the buffer that match points into
+  const char *routed_in;  // the buffer that match points into
   struct web_name_value params[WEB_PATH_PARAMS_MAX];
   size_t param_count;
   struct web_name_value query[WEB_QUERY_PARAMS_MAX];
   size_t query_count;
-  const char *path;      // decoded
-  char *scratch;         // decoded texts of this request; the storage is kept for the next one
+  const char *path;  // decoded
+  char *scratch;     // decoded texts of this request; the storage is kept for the next one
   size_t scratch_cap;
   bool is_head;
-  bool must_close;       // this is the last request of its connection
+  bool must_close;  // this is the last request of its connection
   unsigned scopes;
   char actor[WEB_ACTOR_BYTES];
   char trace[WEB_TRACE_BYTES];  // "" until asked for
-  char body_saved;       // the byte that the NUL behind the body replaced
+  char body_saved;              // the byte that the NUL behind the body replaced
   struct mono_time started;
   void *state;
-  struct buf headers;    // of the reply, as they are sent
+  struct buf headers;  // of the reply, as they are sent
   unsigned header_count;
 };
 
 struct web_conn {
-  struct list node;        // in the list of its state
-  struct list dirty_node;  // in the server's list of connections with work at the end of the turn
-  struct list stalled_node;  // in the server's list of connections whose client does not read
+  struct list node;           // in the list of its state
+  struct list dirty_node;     // in the server's list of connections with work at the end of the turn
+  struct list stalled_node;   // in the server's list of connections whose client does not read
   struct web_server *server;  // NULL: the server is gone, the request still with its handler
   void *handler_ctx;
   struct loop_watch *watch;
   int fd;
-  int watched;             // what the watch is set to
+  int watched;  // what the watch is set to
   enum conn_state state;
   struct mono_time since;  // entered this state
   struct mono_time stalled_since;
-  bool gone;               // the client has left or the connection is broken: answers are dropped
-  bool eof;                // the client has shut its side
-  bool linger;             // close gently: unread bytes may be under way
-  size_t dropped;          // bytes read while lingering
+  bool gone;       // the client has left or the connection is broken: answers are dropped
+  bool eof;        // the client has shut its side
+  bool linger;     // close gently: unread bytes may be under way
+  size_t dropped;  // bytes read while lingering
   char *in;
   size_t in_len, in_cap;
   struct buf out;
-  size_t out_at;           // sent up to here
+  size_t out_at;  // sent up to here
   struct web_request request;
 };
 
-struct web_counts {        // of one route
+struct web_counts {  // of one route
   struct metric_series *seconds;
-  struct { int status; struct metric_series *requests; } codes[WEB_CODES_KEPT];
+  struct {
+    int status;
+    struct metric_series *requests;
+  } codes[WEB_CODES_KEPT];
 };
 
 struct web_server {
   struct runtime *rt;
-  struct web_conf conf;    // the strings are the caller's
+  struct web_conf conf;  // the strings are the caller's
   const struct web_routes *routes;
   void *handler_ctx;
-  int listener;            // -1: closed
+  int listener;  // -1: closed
   struct loop_watch *listen_watch;
   int port;
   bool accept_paused;
   bool draining;
   struct mono_time drain_since;
-  char *not_ready;         // NULL: ready
+  char *not_ready;  // NULL: ready
   web_auth_fn *auth;
   void *auth_ctx;
   struct list conns[CONN_STATE_COUNT];
   struct list dirty, stalled;
-  size_t conn_count;       // without closed ones
+  size_t conn_count;  // without closed ones
   size_t handling_count;
   struct loop_task flush_task;
   struct loop_timer *sweep;
-  struct buf page;         // bodies that the server makes itself
+  struct buf page;            // bodies that the server makes itself
   struct web_counts *counts;  // standard routes, then the caller's, then "none"
-  int64_t date_s;          // second of date
-  char date[32];           // "Sun, 06 Nov 1994 08:49:37 GMT"
-  uint64_t random[2];      // state of the generator of trace ids
+  int64_t date_s;             // second of date
+  char date[32];              // "Sun, 06 Nov 1994 08:49:37 GMT"
+  uint64_t random[2];         // state of the generator of trace ids
 };
 
 // web_conn.c
 void conn_new(struct web_server *s, int fd);
-void conn_close(struct web_conn *c);              // at once; freed at the end of the turn
-void conn_free(struct web_conn *c);               // outside of callbacks only
-void conn_request_done(struct web_conn *c);       // the reply is in c->out
-void conn_time_out(struct web_conn *c);           // CONN_READING took too long
+void conn_close(struct web_conn *c);         // at once; freed at the end of the turn
+void conn_free(struct web_conn *c);          // outside of callbacks only
+void conn_request_done(struct web_conn *c);  // the reply is in c->out
+void conn_time_out(struct web_conn *c);      // CONN_READING took too long
 bool conn_has_output(const struct web_conn *c);
-void conn_touch(struct web_conn *c);              // counts its time in this state from now
-void conn_flush_dirty(void *server);              // end of turn
+void conn_touch(struct web_conn *c);  // counts its time in this state from now
+void conn_flush_dirty(void *server);  // end of turn
 // web_std.c
 const struct web_routes *web_std_routes(void);
-void web_std_route(struct web_request *req);       // the head is known: finds the route
-void web_std_dispatch(struct web_request *req);    // the request is complete: answers, or hands it to its handler
-bool web_std_refuses(struct web_request *req);     // would dispatch refuse it whatever the body is?
+void web_std_route(struct web_request *req);     // the head is known: finds the route
+void web_std_dispatch(struct web_request *req);  // the request is complete: answers, or hands it to its handler
+bool web_std_refuses(struct web_request *req);   // would dispatch refuse it whatever the body is?
 bool web_std_is_json(const char *content_type);
 // web_request.c
 bool web_request_decode(struct web_request *req);  // path, parameters, query; false: malformed

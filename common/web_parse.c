@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parser of HTTP/1.x requests: see web_parse.h. Where RFC 9112 lets a server be lenient or strict, this one is strict, since
-// two parsers that disagree about where a request ends are how requests are smuggled.
-// Owner: the connection that feeds it; pure, any thread.
+// Parser of HTTP/1.x requests: see web_parse.h. Where RFC 9112 lets a server be lenient or strict, this one is strict,
+// since two parsers that disagree about where a request ends are how requests are smuggled. Owner: the connection that
+// feeds it; pure, any thread.
 #include "common/web_parse.h"
 
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "common/compiler.h"
 #include "common/contract.h"
 
-#define METHOD_BYTES_MAX 16
+#define METHOD_BYTES_MAX     16
 #define CHUNK_LINE_BYTES_MAX 256
-#define CHUNK_DIGITS_MAX 16
-#define REQUEST_LINE_EXTRA (METHOD_BYTES_MAX + 12)  // two spaces and the version
+#define CHUNK_DIGITS_MAX     16
+#define REQUEST_LINE_EXTRA   (METHOD_BYTES_MAX + 12)  // two spaces and the version
 
 static enum web_parse_step fault(struct web_parse *p, int status, const char *text)
 {
@@ -55,20 +55,21 @@ bool web_parse_same(const char *a, size_t a_len, const char *b, size_t b_len)
   return true;
 }
 
-static bool same(const char *a, size_t a_len, const char *literal) { return web_parse_same(a, a_len, literal, strlen(literal)); }
+static bool same(const char *a, size_t a_len, const char *literal)
+{
+  return web_parse_same(a, a_len, literal, strlen(literal));
+}
 
 static struct web_piece piece(size_t at, size_t len) { return (struct web_piece){(uint32_t)at, (uint32_t)len}; }
 
-void web_parse_reset(struct web_parse *p)
-{
-  memset(p, 0, offsetof(struct web_parse, headers));
-}
+void web_parse_reset(struct web_parse *p) { memset(p, 0, offsetof(struct web_parse, headers)); }
 
-// --- lines ------------------------------------------------------------------------------------------------------------
+// --- lines ---------------------------------------------------------------------------------------------------------
 
 enum line_verdict { LINE_NONE, LINE_FOUND, LINE_BROKEN };
 
-// Finds the line that starts at pos, without its CR LF; a bare LF is broken (a bare CR is found by the check of characters).
+// Finds the line that starts at pos, without its CR LF; a bare LF is broken (a bare CR is found by the check of
+// characters).
 static enum line_verdict find_line(struct web_parse *p, const char *bytes, size_t len, size_t *out_line_len)
 {
   const char *lf = p->scan < len ? memchr(bytes + p->scan, '\n', len - p->scan) : NULL;
@@ -88,7 +89,7 @@ static void next_line(struct web_parse *p, size_t line_len)
   p->scan = p->pos;
 }
 
-// --- request line -----------------------------------------------------------------------------------------------------
+// --- request line --------------------------------------------------------------------------------------------------
 
 static enum web_parse_step parse_version(struct web_parse *p, const char *v, size_t len)
 {
@@ -114,7 +115,8 @@ static enum web_parse_step parse_target(struct web_parse *p, char *bytes, size_t
   if (len > WEB_URI_BYTES_MAX) return fault(p, 414, "The request target is too long.");
   for (size_t i = 0; i < len; i++) {
     unsigned char c = (unsigned char)bytes[at + i];
-    if (c <= 0x20 || c >= 0x7f || c == '#') return fault(p, 400, "The request target has a character that must be percent-encoded.");
+    if (c <= 0x20 || c >= 0x7f || c == '#')
+      return fault(p, 400, "The request target has a character that must be percent-encoded.");
   }
   bytes[at + len] = '\0';
   if (len == 1 && bytes[at] == '*' && same(bytes + p->method.at, p->method.len, "OPTIONS")) {
@@ -177,17 +179,19 @@ static enum web_parse_step at_request_line(struct web_parse *p, char *bytes, siz
   return WEB_PARSE_HEAD;
 }
 
-// --- headers ----------------------------------------------------------------------------------------------------------
+// --- headers -------------------------------------------------------------------------------------------------------
 
 // Splits "Name: value" and checks every character; out is untouched on a fault.
-static enum web_parse_step split_header(struct web_parse *p, const char *bytes, size_t line_len, struct web_header_line *out)
+static enum web_parse_step split_header(struct web_parse *p, const char *bytes, size_t line_len,
+                                        struct web_header_line *out)
 {
   const char *line = bytes + p->pos;
   if (line[0] == ' ' || line[0] == '\t') return fault(p, 400, "Folded header lines are not accepted.");
   const char *colon = memchr(line, ':', line_len);
   if (!colon) return fault(p, 400, "A header line has no colon.");
   size_t name_len = (size_t)(colon - line);
-  if (!web_parse_is_token(line, name_len)) return fault(p, 400, "A header name has a character that is not allowed, or a space before its colon.");
+  if (!web_parse_is_token(line, name_len))
+    return fault(p, 400, "A header name has a character that is not allowed, or a space before its colon.");
   size_t from = name_len + 1, to = line_len;
   while (from < to && (line[from] == ' ' || line[from] == '\t')) from++;
   while (to > from && (line[to - 1] == ' ' || line[to - 1] == '\t')) to--;
@@ -232,13 +236,20 @@ static bool is_host(const char *v, size_t len)
 static enum web_known known_header(const char *name, size_t len)
 {
   switch (len) {
-    case 4: return same(name, len, "host") ? WEB_HOST : WEB_KNOWN_COUNT;
-    case 6: return same(name, len, "expect") ? WEB_EXPECT : WEB_KNOWN_COUNT;
-    case 12: return same(name, len, "content-type") ? WEB_CONTENT_TYPE : WEB_KNOWN_COUNT;
-    case 13: return same(name, len, "authorization") ? WEB_AUTHORIZATION : WEB_KNOWN_COUNT;
-    case 14: return same(name, len, "content-length") ? WEB_CONTENT_LENGTH : WEB_KNOWN_COUNT;
-    case 17: return same(name, len, "transfer-encoding") ? WEB_TRANSFER_ENCODING : WEB_KNOWN_COUNT;
-    default: return WEB_KNOWN_COUNT;
+    case 4:
+      return same(name, len, "host") ? WEB_HOST : WEB_KNOWN_COUNT;
+    case 6:
+      return same(name, len, "expect") ? WEB_EXPECT : WEB_KNOWN_COUNT;
+    case 12:
+      return same(name, len, "content-type") ? WEB_CONTENT_TYPE : WEB_KNOWN_COUNT;
+    case 13:
+      return same(name, len, "authorization") ? WEB_AUTHORIZATION : WEB_KNOWN_COUNT;
+    case 14:
+      return same(name, len, "content-length") ? WEB_CONTENT_LENGTH : WEB_KNOWN_COUNT;
+    case 17:
+      return same(name, len, "transfer-encoding") ? WEB_TRANSFER_ENCODING : WEB_KNOWN_COUNT;
+    default:
+      return WEB_KNOWN_COUNT;
   }
 }
 
@@ -247,10 +258,13 @@ static enum web_parse_step take_known(struct web_parse *p, enum web_known which,
   if (p->known[which] != 0) return fault(p, 400, "A header that may be sent once was sent twice.");
   p->known[which] = (uint8_t)(p->header_count + 1);
   switch (which) {
-    case WEB_HOST: return is_host(v, len) ? WEB_PARSE_MORE : fault(p, 400, "The Host header is malformed.");
-    case WEB_CONTENT_LENGTH: return parse_length(p, v, len);
+    case WEB_HOST:
+      return is_host(v, len) ? WEB_PARSE_MORE : fault(p, 400, "The Host header is malformed.");
+    case WEB_CONTENT_LENGTH:
+      return parse_length(p, v, len);
     case WEB_TRANSFER_ENCODING:
-      if (!same(v, len, "chunked") || p->minor_0) return fault(p, 400, "The only transfer coding is chunked, in HTTP/1.1.");
+      if (!same(v, len, "chunked") || p->minor_0)
+        return fault(p, 400, "The only transfer coding is chunked, in HTTP/1.1.");
       p->chunked = true;
       return WEB_PARSE_MORE;
     case WEB_EXPECT:
@@ -260,7 +274,8 @@ static enum web_parse_step take_known(struct web_parse *p, enum web_known which,
       return WEB_PARSE_MORE;
     case WEB_CONTENT_TYPE:
     case WEB_AUTHORIZATION:
-    case WEB_KNOWN_COUNT: break;
+    case WEB_KNOWN_COUNT:
+      break;
   }
   return WEB_PARSE_MORE;
 }
@@ -314,7 +329,7 @@ static enum web_parse_step at_headers(struct web_parse *p, char *bytes, size_t l
   }
 }
 
-// --- bodies -----------------------------------------------------------------------------------------------------------
+// --- bodies --------------------------------------------------------------------------------------------------------
 
 static enum web_parse_step at_body_start(struct web_parse *p)
 {
@@ -349,7 +364,8 @@ static enum web_parse_step parse_chunk_size(struct web_parse *p, const char *lin
     size = size << 4 | (uint64_t)hex_value(line[digits++]);
   }
   bool has_extension = digits < len && line[digits] == ';';
-  if (digits == 0 || (digits < len && !has_extension) || !web_parse_is_value(line, len)) return fault(p, 400, "A chunk size is malformed.");
+  if (digits == 0 || (digits < len && !has_extension) || !web_parse_is_value(line, len))
+    return fault(p, 400, "A chunk size is malformed.");
   if (size > p->body_max - p->body_len) return fault(p, 413, "The body is larger than this call allows.");
   p->chunk_left = size;
   p->state = size == 0 ? WEB_AT_TRAILER : WEB_AT_CHUNK_DATA;
@@ -361,7 +377,8 @@ static enum web_parse_step at_chunk_size(struct web_parse *p, const char *bytes,
   size_t line_len = 0;
   enum line_verdict verdict = find_line(p, bytes, len, &line_len);
   if (verdict == LINE_BROKEN) return fault(p, 400, "Lines must end with CR LF.");
-  if ((verdict == LINE_NONE ? len - p->pos : line_len) > CHUNK_LINE_BYTES_MAX) return fault(p, 400, "A chunk size line is too long.");
+  if ((verdict == LINE_NONE ? len - p->pos : line_len) > CHUNK_LINE_BYTES_MAX)
+    return fault(p, 400, "A chunk size line is too long.");
   if (verdict == LINE_NONE) return WEB_PARSE_MORE;
   if (parse_chunk_size(p, bytes + p->pos, line_len) == WEB_PARSE_FAULT) return WEB_PARSE_FAULT;
   next_line(p, line_len);
@@ -385,7 +402,8 @@ static enum web_parse_step at_chunk_data(struct web_parse *p, char *bytes, size_
 static enum web_parse_step at_chunk_end(struct web_parse *p, const char *bytes, size_t len)
 {
   size_t have = len - p->pos;
-  if ((have > 0 && bytes[p->pos] != '\r') || (have > 1 && bytes[p->pos + 1] != '\n')) return fault(p, 400, "A chunk does not end where its size says.");
+  if ((have > 0 && bytes[p->pos] != '\r') || (have > 1 && bytes[p->pos + 1] != '\n'))
+    return fault(p, 400, "A chunk does not end where its size says.");
   if (have < 2) return WEB_PARSE_MORE;
   next_line(p, 0);
   p->state = WEB_AT_CHUNK_SIZE;
@@ -410,7 +428,8 @@ static enum web_parse_step at_trailer(struct web_parse *p, const char *bytes, si
   return WEB_PARSE_DONE;
 }
 
-// Closes the gap that the framing of chunks left, so that a slow sender of tiny chunks takes no more room than its body.
+// Closes the gap that the framing of chunks left, so that a slow sender of tiny chunks takes no more room than its
+// body.
 static void close_gap(struct web_parse *p, char *bytes, size_t *io_len)
 {
   size_t to = p->body_at + p->body_len, gap = p->pos - to;
@@ -426,19 +445,35 @@ enum web_parse_step web_parse_feed(struct web_parse *p, char *bytes, size_t *io_
   enum web_parse_step step = WEB_PARSE_HEAD;  // inside: "go on with the next state"
   while (step == WEB_PARSE_HEAD) {
     switch (p->state) {
-      case WEB_AT_REQUEST_LINE: step = at_request_line(p, bytes, *io_len); break;
+      case WEB_AT_REQUEST_LINE:
+        step = at_request_line(p, bytes, *io_len);
+        break;
       case WEB_AT_HEADERS:
         step = at_headers(p, bytes, *io_len);
         if (step == WEB_PARSE_HEAD) return WEB_PARSE_HEAD;
         break;
-      case WEB_AT_BODY_START: step = at_body_start(p); break;
-      case WEB_AT_LENGTH_BODY: step = at_length_body(p, *io_len); break;
-      case WEB_AT_CHUNK_SIZE: step = at_chunk_size(p, bytes, *io_len); break;
-      case WEB_AT_CHUNK_DATA: step = at_chunk_data(p, bytes, *io_len); break;
-      case WEB_AT_CHUNK_END: step = at_chunk_end(p, bytes, *io_len); break;
-      case WEB_AT_TRAILER: step = at_trailer(p, bytes, *io_len); break;
+      case WEB_AT_BODY_START:
+        step = at_body_start(p);
+        break;
+      case WEB_AT_LENGTH_BODY:
+        step = at_length_body(p, *io_len);
+        break;
+      case WEB_AT_CHUNK_SIZE:
+        step = at_chunk_size(p, bytes, *io_len);
+        break;
+      case WEB_AT_CHUNK_DATA:
+        step = at_chunk_data(p, bytes, *io_len);
+        break;
+      case WEB_AT_CHUNK_END:
+        step = at_chunk_end(p, bytes, *io_len);
+        break;
+      case WEB_AT_TRAILER:
+        step = at_trailer(p, bytes, *io_len);
+        break;
       case WEB_AT_END:
-      case WEB_AT_FAULT: REQUIRE(p->state < WEB_AT_END); break;
+      case WEB_AT_FAULT:
+        REQUIRE(p->state < WEB_AT_END);
+        break;
     }
   }
   if (step == WEB_PARSE_MORE && p->state >= WEB_AT_CHUNK_SIZE) close_gap(p, bytes, io_len);

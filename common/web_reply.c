@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answering: status line, headers and body into the connection's output, which is sent at the end of the turn; problem+json.
-// Owner: the handler of the request; loop thread.
+// Answering: status line, headers and body into the connection's output, which is sent at the end of the turn;
+// problem+json. Owner: the handler of the request; loop thread.
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,32 +11,58 @@
 static const char *reason(int status)
 {
   switch (status) {
-    case 200: return "OK";
-    case 201: return "Created";
-    case 202: return "Accepted";
-    case 204: return "No Content";
-    case 303: return "See Other";
-    case 304: return "Not Modified";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 408: return "Request Timeout";
-    case 409: return "Conflict";
-    case 410: return "Gone";
-    case 412: return "Precondition Failed";
-    case 413: return "Content Too Large";
-    case 414: return "URI Too Long";
-    case 415: return "Unsupported Media Type";
-    case 417: return "Expectation Failed";
-    case 422: return "Unprocessable Content";
-    case 429: return "Too Many Requests";
-    case 431: return "Request Header Fields Too Large";
-    case 500: return "Internal Server Error";
-    case 503: return "Service Unavailable";
-    case 505: return "HTTP Version Not Supported";
-    default: return status < 300 ? "Success" : status < 400 ? "Redirection" : status < 500 ? "Client Error" : "Server Error";
+    case 200:
+      return "OK";
+    case 201:
+      return "Created";
+    case 202:
+      return "Accepted";
+    case 204:
+      return "No Content";
+    case 303:
+      return "See Other";
+    case 304:
+      return "Not Modified";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 409:
+      return "Conflict";
+    case 410:
+      return "Gone";
+    case 412:
+      return "Precondition Failed";
+    case 413:
+      return "Content Too Large";
+    case 414:
+      return "URI Too Long";
+    case 415:
+      return "Unsupported Media Type";
+    case 417:
+      return "Expectation Failed";
+    case 422:
+      return "Unprocessable Content";
+    case 429:
+      return "Too Many Requests";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 503:
+      return "Service Unavailable";
+    case 505:
+      return "HTTP Version Not Supported";
+    default:
+      return status < 300 ? "Success" : status < 400 ? "Redirection" : status < 500 ? "Client Error" : "Server Error";
   }
 }
 
@@ -49,9 +75,9 @@ static const char *date(struct web_server *s)
     time_t t = (time_t)now;
     struct tm tm;
     ENSURE(gmtime_r(&t, &tm) != NULL);
-    (void)snprintf(s->date, sizeof s->date, "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT", days + 3 * tm.tm_wday, (unsigned)tm.tm_mday % 100u,
-                   months + 3 * tm.tm_mon, (unsigned)(tm.tm_year + 1900) % 10000u, (unsigned)tm.tm_hour % 100u, (unsigned)tm.tm_min % 100u,
-                   (unsigned)tm.tm_sec % 100u);
+    (void)snprintf(s->date, sizeof s->date, "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT", days + 3 * tm.tm_wday,
+                   (unsigned)tm.tm_mday % 100u, months + 3 * tm.tm_mon, (unsigned)(tm.tm_year + 1900) % 10000u,
+                   (unsigned)tm.tm_hour % 100u, (unsigned)tm.tm_min % 100u, (unsigned)tm.tm_sec % 100u);
     s->date_s = now;
   }
   return s->date;
@@ -62,7 +88,8 @@ void web_reply_header(struct web_request *req, const char *name, const char *val
   size_t name_len = strlen(name), value_len = strlen(value);
   // A value with a line end would let whoever chose it write headers of its own; so it is left out altogether.
   if (!web_parse_is_token(name, name_len) || !web_parse_is_value(value, value_len)) return;
-  if (req->header_count == WEB_REPLY_HEADERS_MAX || req->headers.len + name_len + value_len + 4 > req->headers.max) return;
+  if (req->header_count == WEB_REPLY_HEADERS_MAX || req->headers.len + name_len + value_len + 4 > req->headers.max)
+    return;
   req->header_count++;
   buf_append(&req->headers, name, name_len);
   buf_append(&req->headers, ": ", 2);
@@ -103,8 +130,8 @@ static void log_served(struct web_conn *c, int status, struct span took)
   struct web_request *req = &c->request;
   struct log *log = c->server->rt->log;
   if (!log || !log_wants(log, EV_HTTP_REQUEST_SERVED) || req->parse.method.len == 0) return;
-  LOG(log, EV_HTTP_REQUEST_SERVED, F_STR("method", web_method(req)), F_STR("path", req->path), F_INT("status", status), F_SPAN("took_s", took),
-      F_STR("actor", web_actor(req)));
+  LOG(log, EV_HTTP_REQUEST_SERVED, F_STR("method", web_method(req)), F_STR("path", req->path), F_INT("status", status),
+      F_SPAN("took_s", took), F_STR("actor", web_actor(req)));
 }
 
 void web_reply(struct web_request *req, int status, const char *content_type, const char *body, size_t len)
@@ -139,11 +166,14 @@ void web_reply_close(struct web_request *req)
   conn_request_done(c);
 }
 
-void web_reply_json(struct web_request *req, int status, const char *body, size_t len) { web_reply(req, status, "application/json", body, len); }
+void web_reply_json(struct web_request *req, int status, const char *body, size_t len)
+{
+  web_reply(req, status, "application/json", body, len);
+}
 
 void web_reply_empty(struct web_request *req, int status) { web_reply(req, status, NULL, "", 0); }
 
-// --- problems ---------------------------------------------------------------------------------------------------------
+// --- problems ------------------------------------------------------------------------------------------------------
 
 // "SOLD_OUT" → "sold-out" or, as a title, "Sold out".
 static void put_code(struct buf *b, const char *code, char gap, bool capital)
@@ -202,13 +232,20 @@ void web_reply_problem(struct web_request *req, const struct web_problem *p)
 static const char *fault_code(int status)
 {
   switch (status) {
-    case 408: return "REQUEST_TIMEOUT";
-    case 413: return "TOO_LARGE";
-    case 414: return "URI_TOO_LONG";
-    case 417: return "EXPECTATION_FAILED";
-    case 431: return "HEADERS_TOO_LARGE";
-    case 505: return "VERSION_NOT_SUPPORTED";
-    default: return "INVALID_REQUEST";
+    case 408:
+      return "REQUEST_TIMEOUT";
+    case 413:
+      return "TOO_LARGE";
+    case 414:
+      return "URI_TOO_LONG";
+    case 417:
+      return "EXPECTATION_FAILED";
+    case 431:
+      return "HEADERS_TOO_LARGE";
+    case 505:
+      return "VERSION_NOT_SUPPORTED";
+    default:
+      return "INVALID_REQUEST";
   }
 }
 

@@ -61,7 +61,7 @@ const char *web_body(const struct web_request *req, size_t *out_len)
   return web_request_conn(req)->in + req->parse.body_at;
 }
 
-// --- decoding ---------------------------------------------------------------------------------------------------------
+// --- decoding ------------------------------------------------------------------------------------------------------
 
 static int hex_value(char c)
 {
@@ -109,7 +109,8 @@ static bool decode_query(struct web_request *req, char **io_to)
     if (stop > q) {
       const char *name = decode(io_to, q, (size_t)((equals ? equals : stop) - q), true);
       const char *value = equals ? decode(io_to, equals + 1, (size_t)(stop - equals - 1), true) : "";
-      if (!name || !value || req->query_count == WEB_QUERY_PARAMS_MAX || web_query(req, name)) return false;  // no name twice
+      if (!name || !value || req->query_count == WEB_QUERY_PARAMS_MAX || web_query(req, name))
+        return false;  // no name twice
       req->query[req->query_count++] = (struct web_name_value){name, value};
     }
     q = stop + 1;
@@ -139,7 +140,7 @@ bool web_request_decode(struct web_request *req)
   return !p->has_query || decode_query(req, &to);
 }
 
-// --- trace context (W3C) ----------------------------------------------------------------------------------------------
+// --- trace context (W3C) -------------------------------------------------------------------------------------------
 
 static bool is_hex(const char *s, size_t len, bool *out_all_zero)
 {
@@ -158,7 +159,9 @@ static bool trace_is_valid(const char *t)
   size_t len = strlen(t);
   bool version_0, trace_0, parent_0, flags_0;
   if (len < WEB_TRACE_BYTES - 1 || t[2] != '-' || t[35] != '-' || t[52] != '-') return false;
-  if (!is_hex(t, 2, &version_0) || !is_hex(t + 3, 32, &trace_0) || !is_hex(t + 36, 16, &parent_0) || !is_hex(t + 53, 2, &flags_0)) return false;
+  if (!is_hex(t, 2, &version_0) || !is_hex(t + 3, 32, &trace_0) || !is_hex(t + 36, 16, &parent_0) ||
+      !is_hex(t + 53, 2, &flags_0))
+    return false;
   if (trace_0 || parent_0 || memcmp(t, "ff", 2) == 0) return false;
   return len == WEB_TRACE_BYTES - 1 || (!version_0 && t[WEB_TRACE_BYTES - 1] == '-');
 }
@@ -204,7 +207,7 @@ const char *web_trace(const struct web_request *req)
   return trace;
 }
 
-// --- language ---------------------------------------------------------------------------------------------------------
+// --- language ------------------------------------------------------------------------------------------------------
 
 // "zh-CN;q=0.8" → 800; what is malformed counts as 0.
 static int quality(const char *item, size_t len)
@@ -233,8 +236,10 @@ bool web_wants_chinese(const struct web_request *req)
     if (len == 0) break;
     int q = quality(header, len);
     bool is_chinese = len >= 2 && web_parse_same(header, 2, "zh", 2) && (len == 2 || strchr("-; ", header[2]));
-    if (is_chinese && q > chinese && q > other) chinese = q;  // of equals the first one listed wins
-    else if (!is_chinese && q > other) other = q;
+    if (is_chinese && q > chinese && q > other)
+      chinese = q;  // of equals the first one listed wins
+    else if (!is_chinese && q > other)
+      other = q;
     header += len;
   }
   return chinese > 0 && chinese >= other;

@@ -10,8 +10,8 @@ static size_t segment_len(const char *at, const char *end)
   return slash ? (size_t)(slash - at) : (size_t)(end - at);
 }
 
-// Does the path fit the pattern? out_literal gets a bit per segment, the first one highest: 1 for a literal. So of two patterns
-// that fit, the greater number is the one with the earlier literal.
+// Does the path fit the pattern? out_literal gets a bit per segment, the first one highest: 1 for a literal. So of two
+// patterns that fit, the greater number is the one with the earlier literal.
 static bool fits(const char *pattern, const char *path, size_t path_len, struct web_match *m, uint32_t *out_literal)
 {
   const char *a = pattern, *a_end = pattern + strlen(pattern), *b = path, *b_end = path + path_len;
@@ -65,7 +65,8 @@ static void list_allowed(const struct web_routes *routes, const char *path, size
   if (any) allow(m, "OPTIONS");
 }
 
-void web_route_find(const struct web_routes *routes, const char *method, const char *path, size_t path_len, struct web_match *out_match)
+void web_route_find(const struct web_routes *routes, const char *method, const char *path, size_t path_len,
+                    struct web_match *out_match)
 {
   const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
   uint32_t best = 0;

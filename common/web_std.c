@@ -8,7 +8,7 @@
 
 #define ALL_SCOPES (WEB_READ | WEB_CLAIMS | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
 
-// --- health and metrics -----------------------------------------------------------------------------------------------
+// --- health and metrics --------------------------------------------------------------------------------------------
 
 static void handle_live(struct web_request *req)
 {
@@ -21,8 +21,11 @@ static void handle_ready(struct web_request *req)
   static const char body[] = "{\"status\":\"ready\"}";
   const struct web_server *s = web_request_conn(req)->server;
   const char *why = s->draining ? "draining" : s->not_ready;
-  if (!why) web_reply_json(req, 200, body, sizeof body - 1);
-  else web_reply_problem(req, &(struct web_problem){.code = "UNAVAILABLE", .status = 503, .detail = why, .retry_after_s = 1});
+  if (!why)
+    web_reply_json(req, 200, body, sizeof body - 1);
+  else
+    web_reply_problem(req,
+                      &(struct web_problem){.code = "UNAVAILABLE", .status = 503, .detail = why, .retry_after_s = 1});
 }
 
 static void handle_metrics(struct web_request *req)
@@ -59,7 +62,7 @@ void web_std_route(struct web_request *req)
   req->routed_in = c->in;
 }
 
-// --- content types (B97) ----------------------------------------------------------------------------------------------
+// --- content types (B97) -------------------------------------------------------------------------------------------
 
 static const char *skip_space(const char *p)
 {
@@ -67,7 +70,8 @@ static const char *skip_space(const char *p)
   return p;
 }
 
-// One parameter: *io_p is behind its semicolon and moves behind it. False if it is malformed or a charset other than UTF-8.
+// One parameter: *io_p is behind its semicolon and moves behind it. False if it is malformed or a charset other than
+// UTF-8.
 static bool check_parameter(const char **io_p)
 {
   const char *p = skip_space(*io_p);
@@ -105,16 +109,21 @@ static bool type_fits(const struct web_request *req)
   const char *type = known > 0 ? web_request_conn(req)->in + req->parse.headers[known - 1].value.at : "";
   switch (req->route->body) {
     case WEB_BODY_NONE:
-    case WEB_BODY_ANY: return true;
-    case WEB_BODY_JSON: return web_std_is_json(type);
-    case WEB_BODY_JSON_OPTIONAL: return (!req->parse.chunked && req->parse.length == 0) || web_std_is_json(type);
-    case WEB_BODY_CSV: return is_type(type, "text/csv");
-    case WEB_BODY_JSON_OR_CSV: return web_std_is_json(type) || is_type(type, "text/csv");
+    case WEB_BODY_ANY:
+      return true;
+    case WEB_BODY_JSON:
+      return web_std_is_json(type);
+    case WEB_BODY_JSON_OPTIONAL:
+      return (!req->parse.chunked && req->parse.length == 0) || web_std_is_json(type);
+    case WEB_BODY_CSV:
+      return is_type(type, "text/csv");
+    case WEB_BODY_JSON_OR_CSV:
+      return web_std_is_json(type) || is_type(type, "text/csv");
   }
   return false;
 }
 
-// --- who may ----------------------------------------------------------------------------------------------------------
+// --- who may -------------------------------------------------------------------------------------------------------
 
 enum verdict { MAY, UNKNOWN_CALLER, NOT_ALLOWED, ASK_AGAIN };
 
@@ -149,27 +158,38 @@ static void problem(struct web_request *req, int status, const char *code, const
 static bool refused_caller(struct web_request *req)
 {
   switch (authenticate(req)) {
-    case MAY: return false;
+    case MAY:
+      return false;
     case UNKNOWN_CALLER:
       web_reply_header(req, "WWW-Authenticate", "Bearer realm=\"largesse\"");
       problem(req, 401, "UNAUTHENTICATED", "This call needs Authorization: Bearer with a valid key.");
       break;
-    case NOT_ALLOWED: problem(req, 403, "FORBIDDEN", "The key has none of the scopes that this call needs."); break;
+    case NOT_ALLOWED:
+      problem(req, 403, "FORBIDDEN", "The key has none of the scopes that this call needs.");
+      break;
     case ASK_AGAIN:
-      web_reply_problem(req, &(struct web_problem){.code = "UNAVAILABLE", .status = 503, .detail = "The key cannot be checked right now.", .retry_after_s = 1});
+      web_reply_problem(req, &(struct web_problem){.code = "UNAVAILABLE",
+                                                   .status = 503,
+                                                   .detail = "The key cannot be checked right now.",
+                                                   .retry_after_s = 1});
       break;
   }
   return true;
 }
 
-// --- dispatch ---------------------------------------------------------------------------------------------------------
+// --- dispatch ------------------------------------------------------------------------------------------------------
 
-static bool is_method(const struct web_request *req, const char *method) { return strcmp(web_method(req), method) == 0; }
+static bool is_method(const struct web_request *req, const char *method)
+{
+  return strcmp(web_method(req), method) == 0;
+}
 
 static void answer_options(struct web_request *req)
 {
-  if (web_path(req)[0] == '*') web_reply_header(req, "Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS");
-  else web_reply_header(req, "Allow", req->match.allowed);
+  if (web_path(req)[0] == '*')
+    web_reply_header(req, "Allow", "GET, HEAD, POST, PUT, DELETE, OPTIONS");
+  else
+    web_reply_header(req, "Allow", req->match.allowed);
   web_reply_empty(req, 204);
 }
 
@@ -201,7 +221,8 @@ void web_std_dispatch(struct web_request *req)
   // Routing left pointers into the buffer, which may have moved since as it grew with the body.
   if (req->match.param_count > 0 && req->routed_in != c->in) web_std_route(req);
   if (!web_request_decode(req)) {
-    problem(req, 400, "INVALID_REQUEST", "The path or the query is malformed: percent-encoding of UTF-8, at most 16 parameters, no name twice.");
+    problem(req, 400, "INVALID_REQUEST",
+            "The path or the query is malformed: percent-encoding of UTF-8, at most 16 parameters, no name twice.");
     return;
   }
   if (!req->route) {
@@ -218,6 +239,9 @@ void web_std_dispatch(struct web_request *req)
     problem(req, 415, "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Type must be the one this call takes, in UTF-8.");
     return;
   }
-  if (is_whole) req->route->handler(req);
-  else problem(req, 503, "UNAVAILABLE", "The key could not be checked a moment ago; try again.");  // asked twice, it got two answers
+  if (is_whole)
+    req->route->handler(req);
+  else
+    problem(req, 503, "UNAVAILABLE",
+            "The key could not be checked a moment ago; try again.");  // asked twice, it got two answers
 }

@@ -12,7 +12,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct verdict { enum web_parse_step step; int status; size_t body_len; uint64_t body_sum; };
+struct verdict {
+  enum web_parse_step step;
+  int status;
+  size_t body_len;
+  uint64_t body_sum;
+};
 
 static enum web_parse_step feed(struct web_parse *p, char *bytes, size_t *io_len, uint64_t body_max)
 {
@@ -55,7 +60,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (size < 2) return 0;
   size_t cut = (size_t)data[0] * (size - 1) / 255;
   uint64_t body_max = (uint64_t)data[0] * 16;
-  struct verdict whole = judge(data + 1, size - 1, size - 1, body_max), halves = judge(data + 1, size - 1, cut, body_max);
+  struct verdict whole = judge(data + 1, size - 1, size - 1, body_max),
+                 halves = judge(data + 1, size - 1, cut, body_max);
   ENSURE(whole.step == halves.step && whole.status == halves.status);
   ENSURE(whole.body_len == halves.body_len && whole.body_sum == halves.body_sum);
   return 0;

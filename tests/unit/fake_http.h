@@ -19,17 +19,19 @@
 #include "common/contract.h"
 #include "common/mem.h"
 
-#define OK_ANSWER "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nRetry-After: 7\r\nContent-Length: 15\r\n\r\n{\"status\":\"OK\"}"
+#define OK_ANSWER                                                                           \
+  "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nRetry-After: 7\r\nContent-Length: " \
+  "15\r\n\r\n{\"status\":\"OK\"}"
 #define REQUEST_BYTES_MAX 65536
-#define ANSWERS_MAX 16
-#define CONNECTIONS_MAX 32
+#define ANSWERS_MAX       16
+#define CONNECTIONS_MAX   32
 
 // What the server does with the n-th request it has read completely.
 struct step {
   const char *answer;  // NULL: none
   int delay_ms;
-  bool close;          // after the answer
-  size_t flood;        // that many more bytes after the answer
+  bool close;    // after the answer
+  size_t flood;  // that many more bytes after the answer
 };
 
 struct fake {
@@ -41,10 +43,10 @@ struct fake {
   struct step steps[ANSWERS_MAX];  // the last one repeats
   size_t step_count;
   pthread_mutex_t lock;
-  struct buf seen;                 // the last request
+  struct buf seen;  // the last request
 };
 
-// --- the server -------------------------------------------------------------------------------------------------------
+// --- the server ----------------------------------------------------------------------------------------------------
 
 // The length of a complete request at the start of bytes, 0 if there is none yet.
 static inline size_t request_length(const char *bytes, size_t len)
@@ -78,7 +80,11 @@ static inline bool play_step(struct fake *s, int fd)
   return !step->close;
 }
 
-struct peer { int fd; char *bytes; size_t len; };
+struct peer {
+  int fd;
+  char *bytes;
+  size_t len;
+};
 
 static inline bool serve(struct fake *s, struct peer *p)
 {

@@ -29,7 +29,7 @@ struct outcome {
   struct span duration;
 };
 
-// --- the client -------------------------------------------------------------------------------------------------------
+// --- the client ----------------------------------------------------------------------------------------------------
 
 static int setup_with(void **state, size_t calls_max, long connections_per_host)
 {
@@ -91,9 +91,17 @@ static void outcome_release(struct outcome *o)
 
 static struct http_request post_to(const char *url)
 {
-  static const struct http_header headers[] = {{"Content-Type", "application/json"}, {"Idempotency-Key", "12-345"}, {"X-Empty", ""}};
-  return (struct http_request){.method = "POST", .url = url, .headers = headers, .header_count = ARRAY_LEN(headers), .body = "{\"requestId\":\"12-345\"}",
-                               .body_len = 22, .connect_timeout = span_s(5), .total_timeout = span_s(8), .answer_max = 10000};
+  static const struct http_header headers[] = {
+      {"Content-Type", "application/json"}, {"Idempotency-Key", "12-345"}, {"X-Empty", ""}};
+  return (struct http_request){.method = "POST",
+                               .url = url,
+                               .headers = headers,
+                               .header_count = ARRAY_LEN(headers),
+                               .body = "{\"requestId\":\"12-345\"}",
+                               .body_len = 22,
+                               .connect_timeout = span_s(5),
+                               .total_timeout = span_s(8),
+                               .answer_max = 10000};
 }
 
 static void wait_for(struct fixture *f, const struct outcome *o)
@@ -136,7 +144,7 @@ static void expect_answer(struct fixture *f, const struct http_request *r, int s
   outcome_release(&o);
 }
 
-// --- answers ----------------------------------------------------------------------------------------------------------
+// --- answers -------------------------------------------------------------------------------------------------------
 
 static void a_complete_answer_is_handed_over(void **state)
 {
@@ -165,9 +173,13 @@ static void a_complete_answer_is_handed_over(void **state)
 static void methods_are_sent_as_given(void **state)
 {
   struct fixture *f = *state;
-  static const struct { const char *method, *body, *line, *has_not; } cases[] = {
-      {"GET", NULL, "GET /credits HTTP/1.1\r\n", "Content-Length"}, {"DELETE", NULL, "DELETE /credits HTTP/1.1\r\n", "Content-Length"},
-      {"PUT", "{}", "PUT /credits HTTP/1.1\r\n", "x-www-form"},     {"POST", NULL, "POST /credits HTTP/1.1\r\n", "x-www-form"},
+  static const struct {
+    const char *method, *body, *line, *has_not;
+  } cases[] = {
+      {"GET", NULL, "GET /credits HTTP/1.1\r\n", "Content-Length"},
+      {"DELETE", NULL, "DELETE /credits HTTP/1.1\r\n", "Content-Length"},
+      {"PUT", "{}", "PUT /credits HTTP/1.1\r\n", "x-www-form"},
+      {"POST", NULL, "POST /credits HTTP/1.1\r\n", "x-www-form"},
       {"DELETE", "{}", "DELETE /credits HTTP/1.1\r\n", "x-www-form"},
   };
   start(f, &(struct step){.answer = OK_ANSWER}, 1);
@@ -202,7 +214,7 @@ static void refusals_of_the_other_side_are_answers(void **state)
   expect_answer(f, &r, 503);
 }
 
-// --- stages -----------------------------------------------------------------------------------------------------------
+// --- stages --------------------------------------------------------------------------------------------------------
 
 static void b67_a_kept_connection_that_dies_may_be_hit_twice_with_one_id(void **state)
 {
@@ -309,7 +321,8 @@ static void a_connect_time_out_is_safe_to_repeat(void **state)
   int listener, port, fill[8];
   char url[64];
   listen_on_any_port(&listener, &port, 0);
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  struct sockaddr_in a = {
+      .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
   for (size_t i = 0; i < ARRAY_LEN(fill); i++) {  // fills the queue of a server that never accepts
     fill[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     (void)connect(fill[i], (const struct sockaddr *)&a, sizeof a);
@@ -356,7 +369,7 @@ static void a_call_that_waits_for_a_connection_is_safe_to_repeat(void **state)
   outcome_release(&second);
 }
 
-// --- limits and life --------------------------------------------------------------------------------------------------
+// --- limits and life -----------------------------------------------------------------------------------------------
 
 static void a_full_client_takes_nothing(void **state)
 {
@@ -379,7 +392,8 @@ static void malformed_requests_are_refused(void **state)
 {
   struct fixture *f = *state;
   struct outcome o = {0};
-  static const char *const urls[] = {"ftp://127.0.0.1/", "file:///etc/passwd", "127.0.0.1", "", "javascript:x", "httpx://a/"};
+  static const char *const urls[] = {"ftp://127.0.0.1/", "file:///etc/passwd", "127.0.0.1", "",
+                                     "javascript:x",     "httpx://a/"};
   static const struct http_header bad[] = {{"X", "a\r\nY: b"}, {"X\r\nY", "b"}, {"", "b"}, {"X Y", "b"}, {"X:", "b"}};
   for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
     struct http_request r = post_to(urls[i]);
@@ -417,7 +431,11 @@ static void open_calls_are_told_when_the_client_ends(void **state)
   outcome_release(&unsent);
 }
 
-struct chain { struct fixture *f; struct http_request r; int left, answered; };
+struct chain {
+  struct fixture *f;
+  struct http_request r;
+  int left, answered;
+};
 
 static void on_chain(void *ctx, const struct http_answer *a)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of common/signature: published vectors of SHA-256, HMAC (RFC 4231) and Standard Webhooks, and what must be refused.
-// Owner: unit tests.
+// Tests of common/signature: published vectors of SHA-256, HMAC (RFC 4231) and Standard Webhooks, and what must be
+// refused. Owner: unit tests.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,10 +12,10 @@
 #include "common/signature.h"
 #include "common/text.h"
 
-#define SECRET "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-#define ID "msg_p5jXN8AQM9LWM0D4loKWxJek"
-#define BODY "{\"test\": 2432232314}"
-#define SIGNED "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+#define SECRET    "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+#define ID        "msg_p5jXN8AQM9LWM0D4loKWxJek"
+#define BODY      "{\"test\": 2432232314}"
+#define SIGNED    "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 #define SIGNED_AT 1614265330
 
 static int setup(void **state)
@@ -90,9 +90,11 @@ static void verify(void **state, const struct attempt *a)
 {
   struct signature_secret secrets[2];
   size_t count = 0;
-  for (; count < 2 && a->secrets[count]; count++) secrets[count] = (struct signature_secret){a->secrets[count], strlen(a->secrets[count])};
-  enum result r = signature_webhook_verify(*state, secrets, count, a->id, a->timestamp, a->signatures, a->body, strlen(a->body),
-                                           (struct wall_time){a->now_s * 1000000}, span_s(a->tolerance_s));
+  for (; count < 2 && a->secrets[count]; count++)
+    secrets[count] = (struct signature_secret){a->secrets[count], strlen(a->secrets[count])};
+  enum result r =
+      signature_webhook_verify(*state, secrets, count, a->id, a->timestamp, a->signatures, a->body, strlen(a->body),
+                               (struct wall_time){a->now_s * 1000000}, span_s(a->tolerance_s));
   assert_int_equal(r, a->expected);
 }
 
@@ -123,7 +125,14 @@ static void refuses_everything_else(void **state)
       {{NULL}, ID, "1614265330", SIGNED, BODY, SIGNED_AT, 300, RESULT_DENIED},
       {{SECRET}, ID, "1614265330", "", BODY, SIGNED_AT, 300, RESULT_DENIED},
       {{SECRET}, ID, "1614265330", "v1,", BODY, SIGNED_AT, 300, RESULT_DENIED},
-      {{SECRET}, ID, "1614265330", "v1a,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", BODY, SIGNED_AT, 300, RESULT_DENIED},
+      {{SECRET},
+       ID,
+       "1614265330",
+       "v1a,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+       BODY,
+       SIGNED_AT,
+       300,
+       RESULT_DENIED},
       {{SECRET}, ID, "1614265330", "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", BODY, SIGNED_AT, 300, RESULT_DENIED},
       {{SECRET}, NULL, "1614265330", SIGNED, BODY, SIGNED_AT, 300, RESULT_DENIED},
       {{SECRET}, ID, NULL, SIGNED, BODY, SIGNED_AT, 300, RESULT_DENIED},

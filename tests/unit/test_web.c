@@ -3,7 +3,7 @@
 // Owner: unit tests.
 #include "tests/unit/web_fixture.h"
 
-// --- basics -----------------------------------------------------------------------------------------------------------
+// --- basics --------------------------------------------------------------------------------------------------------
 
 static void answers_and_keeps_the_connection(void **state)
 {
@@ -44,7 +44,8 @@ static void a_late_reply_comes_before_the_next_request_is_handled(void **state)
 {
   struct fixture *f = *state;
   int fd = dial(f);
-  put_text(f, fd, "POST /v1/hold HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\na" JSON_POST "Content-Length: 2\r\n\r\n{}");
+  put_text(f, fd,
+           "POST /v1/hold HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\na" JSON_POST "Content-Length: 2\r\n\r\n{}");
   turns(f, 20);
   assert_int_equal(f->handled, 1);
   assert_int_equal(web_server_open_requests(f->server), 1);
@@ -61,11 +62,17 @@ static void a_late_reply_comes_before_the_next_request_is_handled(void **state)
 static void reads_path_query_headers_and_language(void **state)
 {
   struct fixture *f = *state;
-  const char *got = ask(f, "GET /v1/show/a%2Fb%20c?q=x+y%26z&none HTTP/1.1\r\n" HOST "x-test: v 1\r\nAccept-Language: zh-CN,zh;q=0.9,en;q=0.8\r\n"
+  const char *got = ask(f, "GET /v1/show/a%2Fb%20c?q=x+y%26z&none HTTP/1.1\r\n" HOST
+                           "x-test: v 1\r\nAccept-Language: zh-CN,zh;q=0.9,en;q=0.8\r\n"
                            "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n\r\n");
-  assert_has(got, "method=GET path=/v1/show/a/b c code=a/b c item=- q=x y&z none=? x=v 1 zh=1 trace=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 "
-                  "actor=anonymous");
-  got = ask(f, "GET /v1/show/%E4%BD%A0 HTTP/1.1\r\n" HOST "Accept-Language: en, zh;q=0.5\r\ntraceparent: 00-00000000000000000000000000000000-b7ad6b7169203331-01\r\n\r\n");
+  assert_has(got,
+             "method=GET path=/v1/show/a/b c code=a/b c item=- q=x y&z none=? x=v 1 zh=1 "
+             "trace=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 "
+             "actor=anonymous");
+  got = ask(
+      f,
+      "GET /v1/show/%E4%BD%A0 HTTP/1.1\r\n" HOST
+      "Accept-Language: en, zh;q=0.5\r\ntraceparent: 00-00000000000000000000000000000000-b7ad6b7169203331-01\r\n\r\n");
   assert_has(got, "code=\xe4\xbd\xa0 item=- q=- none=- x=- zh=0 trace=00-");
   assert_has_not(got, "trace=00-0000000000000000");
 }
@@ -88,8 +95,11 @@ static void parameters_survive_a_body_that_moves_the_buffer(void **state)
 static void malformed_paths_and_queries_are_400(void **state)
 {
   struct fixture *f = *state;
-  static const char *const targets[] = {"/v1/show/%", "/v1/show/%4", "/v1/show/%zz", "/v1/show/a%00b", "/v1/show/%ff", "/v1/show/a?q=%", "/v1/show/a?q=%ff",
-                                        "/v1/show/a?q=1&q=2", "/v1/show/a?%00=1", "/v1/show/a?a&b&c&d&e&f&g&h&i&j&k&l&m&n&o&p&q"};
+  static const char *const targets[] = {"/v1/show/%",       "/v1/show/%4",
+                                        "/v1/show/%zz",     "/v1/show/a%00b",
+                                        "/v1/show/%ff",     "/v1/show/a?q=%",
+                                        "/v1/show/a?q=%ff", "/v1/show/a?q=1&q=2",
+                                        "/v1/show/a?%00=1", "/v1/show/a?a&b&c&d&e&f&g&h&i&j&k&l&m&n&o&p&q"};
   for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
     struct buf b;
     buf_init(&b, 1000);
@@ -108,8 +118,10 @@ static void header_values_with_line_ends_are_left_out(void **state)
   assert_has_not(got, "Forged");
   assert_has_not(got, "Bad");
   assert_has(got, "\r\nRetry-After: 7\r\n");
-  assert_has(got, "{\"type\":\"/problems/sold-out\",\"title\":\"Sold out\",\"status\":409,\"code\":\"SOLD_OUT\",\"detail\":\"say \\\"no\\\"\\n\",\"rule\":\"stock\","
-                  "\"limit\":1,\"retryable\":true}");
+  assert_has(got,
+             "{\"type\":\"/problems/sold-out\",\"title\":\"Sold "
+             "out\",\"status\":409,\"code\":\"SOLD_OUT\",\"detail\":\"say \\\"no\\\"\\n\",\"rule\":\"stock\","
+             "\"limit\":1,\"retryable\":true}");
 }
 
 static void http_1_0_is_answered_and_closed(void **state)
@@ -213,12 +225,13 @@ static void who_does_not_read_is_closed(void **state)
   put_text(f, fd, "GET /v1/large HTTP/1.1\r\n" HOST "\r\n");
   struct mono_time end = mono_after(clk_mono(), span_s(5));
   do turns(f, 50);
-  while (!strstr(ask(f, "GET /metrics HTTP/1.1\r\n" HOST "\r\n"), "\nlargesse_http_connections 1\n") && mono_before(clk_mono(), end));
+  while (!strstr(ask(f, "GET /metrics HTTP/1.1\r\n" HOST "\r\n"), "\nlargesse_http_connections 1\n") &&
+         mono_before(clk_mono(), end));
   assert_has(buf_text(&f->got), "\nlargesse_http_connections 1\n");  // the asking one
   close(fd);
 }
 
-// --- time, health, drain ----------------------------------------------------------------------------------------------
+// --- time, health, drain -------------------------------------------------------------------------------------------
 
 static void idle_connections_are_closed(void **state)
 {
@@ -293,7 +306,7 @@ static void requests_are_counted(void **state)
   assert_has(got, "largesse_http_request_seconds_count{route=\"echo\"} 2\n");
 }
 
-// --- keys and addresses -----------------------------------------------------------------------------------------------
+// --- keys and addresses --------------------------------------------------------------------------------------------
 
 static bool check_key(void *ctx, const char *key, size_t key_len, unsigned *out_scopes, char out_actor[65])
 {
@@ -313,9 +326,15 @@ static void keys_decide_who_may(void **state)
   f->conf.auth = 1;
   start(f);
   web_server_set_auth(f->server, check_key, NULL);
-  static const struct { const char *header, *status; } cases[] = {
-      {"", "401"}, {"Authorization: Bearer nobody\r\n", "401"}, {"Authorization: Basic claims\r\n", "401"}, {"Authorization: Bearer\r\n", "401"},
-      {"Authorization: Bearer reader\r\n", "403"}, {"Authorization: bearer  claims\r\n", "201"}, {"Authorization: Bearer busy\r\n", "503"}};
+  static const struct {
+    const char *header, *status;
+  } cases[] = {{"", "401"},
+               {"Authorization: Bearer nobody\r\n", "401"},
+               {"Authorization: Basic claims\r\n", "401"},
+               {"Authorization: Bearer\r\n", "401"},
+               {"Authorization: Bearer reader\r\n", "403"},
+               {"Authorization: bearer  claims\r\n", "201"},
+               {"Authorization: Bearer busy\r\n", "503"}};
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     struct buf b;
     buf_init(&b, 1000);
@@ -332,9 +351,14 @@ static void keys_decide_who_may(void **state)
 static void only_loopback_goes_without_keys(void **state)
 {
   struct fixture *f = *state;
-  static const struct { const char *listen; int auth; enum result expected; } cases[] = {
-      {"0.0.0.0:0", 0, RESULT_DENIED}, {"0.0.0.0:0", 1, RESULT_OK}, {"127.0.0.1:0", 0, RESULT_OK},    {"localhost:0", 0, RESULT_OK},
-      {"127.0.0.1", 0, RESULT_INVALID}, {":80", 0, RESULT_INVALID}, {"127.0.0.1:65536", 0, RESULT_INVALID}, {"127.0.0.1:x", 0, RESULT_INVALID},
+  static const struct {
+    const char *listen;
+    int auth;
+    enum result expected;
+  } cases[] = {
+      {"0.0.0.0:0", 0, RESULT_DENIED},        {"0.0.0.0:0", 1, RESULT_OK},        {"127.0.0.1:0", 0, RESULT_OK},
+      {"localhost:0", 0, RESULT_OK},          {"127.0.0.1", 0, RESULT_INVALID},   {":80", 0, RESULT_INVALID},
+      {"127.0.0.1:65536", 0, RESULT_INVALID}, {"127.0.0.1:x", 0, RESULT_INVALID},
   };
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     char why[WEB_WHY_BYTES] = "";

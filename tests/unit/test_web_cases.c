@@ -22,7 +22,7 @@ static void assert_refused(struct fixture *f, const char *request, size_t len, c
   assert_has(got, "{\"type\":\"/problems/");
 }
 
-// --- field cases ------------------------------------------------------------------------------------------------------
+// --- field cases ---------------------------------------------------------------------------------------------------
 
 static int64_t expect_exchange_us(struct fixture *f, int fd)
 {
@@ -58,14 +58,19 @@ static void b94_expect_is_answered_at_once(void **state)
 static void b94_expect_of_what_is_refused_gets_no_100(void **state)
 {
   struct fixture *f = *state;
-  static const struct { const char *request, *status; } cases[] = {
+  static const struct {
+    const char *request, *status;
+  } cases[] = {
       {JSON_POST "Expect: 100-continue\r\nContent-Length: 1001\r\n\r\n", "413"},
       {JSON_POST "Expect: foo\r\nContent-Length: 2\r\n\r\n", "417"},
       {"POST /nowhere HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n", "404"},
       {"PUT /v1/claims HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n", "405"},
-      {"POST /v1/claims HTTP/1.1\r\n" HOST "Content-Type: text/plain\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n", "415"},
+      {"POST /v1/claims HTTP/1.1\r\n" HOST
+       "Content-Type: text/plain\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n",
+       "415"},
   };
-  for (size_t i = 0; i < ARRAY_LEN(cases); i++) assert_refused(f, cases[i].request, strlen(cases[i].request), cases[i].status);
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+    assert_refused(f, cases[i].request, strlen(cases[i].request), cases[i].status);
 }
 
 static void b96_slow_clients_neither_hinder_nor_stay(void **state)
@@ -119,7 +124,7 @@ static void b96_when_full_accepting_pauses_and_idle_ones_give_way(void **state)
   assert_int_equal(take(f, late), OPEN);
   assert_int_equal(f->got.len, 0);
   for (int i = 0; i < 8; i++) web_reply_empty(f->held[i], 204);  // now all eight idle
-  read_answers(f, late, 1);                                       // after a while the oldest gives way
+  read_answers(f, late, 1);                                      // after a while the oldest gives way
   assert_has(buf_text(&f->got), "200 OK");
   size_t closed = 0;
   for (int i = 0; i < 8; i++) {
@@ -134,20 +139,37 @@ static void b96_when_full_accepting_pauses_and_idle_ones_give_way(void **state)
 static void b97_content_types(void **state)
 {
   struct fixture *f = *state;
-  static const struct { const char *type; bool ok; } cases[] = {
-      {"application/json", true}, {"application/json; charset=utf-8", true}, {"Application/JSON", true}, {"application/json;charset=\"UTF-8\"", true},
-      {"application/json ; Charset=Utf-8 ; x=y", true}, {"application/json;", true}, {"text/plain", false}, {"application/json; charset=utf-16", false},
-      {"application/json; charset=", false}, {"application/json; charset=\"utf-8", false}, {"application/jsonx", false}, {"application/json, text/plain", false},
-      {"application/json; charset=utf-8; charset=latin1", false}, {"application/json x", false}, {"", false}};
+  static const struct {
+    const char *type;
+    bool ok;
+  } cases[] = {{"application/json", true},
+               {"application/json; charset=utf-8", true},
+               {"Application/JSON", true},
+               {"application/json;charset=\"UTF-8\"", true},
+               {"application/json ; Charset=Utf-8 ; x=y", true},
+               {"application/json;", true},
+               {"text/plain", false},
+               {"application/json; charset=utf-16", false},
+               {"application/json; charset=", false},
+               {"application/json; charset=\"utf-8", false},
+               {"application/jsonx", false},
+               {"application/json, text/plain", false},
+               {"application/json; charset=utf-8; charset=latin1", false},
+               {"application/json x", false},
+               {"", false}};
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     struct buf b;
     buf_init(&b, 1000);
-    buf_printf(&b, "POST /v1/claims HTTP/1.1\r\n" HOST "Content-Type: %s\r\nContent-Length: 2\r\n\r\n{}", cases[i].type);
+    buf_printf(&b, "POST /v1/claims HTTP/1.1\r\n" HOST "Content-Type: %s\r\nContent-Length: 2\r\n\r\n{}",
+               cases[i].type);
     assert_has(ask(f, buf_text(&b)), cases[i].ok ? "HTTP/1.1 201 " : "HTTP/1.1 415 ");
     buf_release(&b);
   }
-  assert_has(ask(f, "POST /v1/claims HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\n{}"), "\"code\":\"UNSUPPORTED_MEDIA_TYPE\"");
-  assert_has(ask(f, "POST /v1/csv HTTP/1.1\r\n" HOST "Content-Type: text/csv; charset=utf-8\r\nContent-Length: 2\r\n\r\na\n"), "HTTP/1.1 201 ");
+  assert_has(ask(f, "POST /v1/claims HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\n{}"),
+             "\"code\":\"UNSUPPORTED_MEDIA_TYPE\"");
+  assert_has(
+      ask(f, "POST /v1/csv HTTP/1.1\r\n" HOST "Content-Type: text/csv; charset=utf-8\r\nContent-Length: 2\r\n\r\na\n"),
+      "HTTP/1.1 201 ");
   assert_has(ask(f, "POST /v1/raw HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\n{}"), "HTTP/1.1 201 ");
   assert_has(ask(f, "POST /v1/optional HTTP/1.1\r\n" HOST "\r\n"), "\r\n\r\n{}");
   assert_has(ask(f, "POST /v1/claims HTTP/1.1\r\n" HOST "\r\n"), "HTTP/1.1 400 ");
@@ -161,8 +183,10 @@ static void b99_too_large_bodies_are_told_so(void **state)
     for (int chunked = 0; chunked < 2; chunked++) {
       struct buf b;
       buf_init(&b, 10000000);
-      if (chunked) buf_printf(&b, JSON_POST "Transfer-Encoding: chunked\r\n\r\n%zx\r\n", sizes[i]);
-      else buf_printf(&b, JSON_POST "Content-Length: %zu\r\n\r\n", sizes[i]);
+      if (chunked)
+        buf_printf(&b, JSON_POST "Transfer-Encoding: chunked\r\n\r\n%zx\r\n", sizes[i]);
+      else
+        buf_printf(&b, JSON_POST "Content-Length: %zu\r\n\r\n", sizes[i]);
       for (size_t n = 0; n < sizes[i]; n++) buf_putc(&b, 'x');
       if (chunked) buf_puts(&b, "\r\n0\r\n\r\n");
       assert_refused(f, b.data, b.len, "413");
@@ -206,7 +230,8 @@ static void b101_framing_that_can_be_read_two_ways(void **state)
 static void what_follows_a_broken_request_is_not_handled(void **state)
 {
   struct fixture *f = *state;
-  static const char two[] = JSON_POST "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}" JSON_POST "Content-Length: 2\r\n\r\n{}";
+  static const char two[] =
+      JSON_POST "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}" JSON_POST "Content-Length: 2\r\n\r\n{}";
   assert_refused(f, two, sizeof two - 1, "400");
   assert_int_equal(count_of(buf_text(&f->got), "HTTP/1.1 "), 1);
   assert_int_equal(f->handled, 0);
@@ -244,7 +269,9 @@ static void b102_head_options_and_other_methods(void **state)
     assert_string_equal(buf_text(&f->got) + f->got.len - 4, "\r\n\r\n");
     buf_clear(&b);
     buf_clear(&f->got);
-    buf_printf(&b, "DELETE %s HTTP/1.1\r\n" HOST "\r\nOPTIONS %s HTTP/1.1\r\n" HOST "\r\nGET %s HTTP/1.1\r\n" HOST "\r\n", paths[i], paths[i], paths[i]);
+    buf_printf(&b,
+               "DELETE %s HTTP/1.1\r\n" HOST "\r\nOPTIONS %s HTTP/1.1\r\n" HOST "\r\nGET %s HTTP/1.1\r\n" HOST "\r\n",
+               paths[i], paths[i], paths[i]);
     put(f, fd, b.data, b.len);
     read_answers(f, fd, 3);
     assert_has(buf_text(&f->got), "HTTP/1.1 405 Method Not Allowed\r\n");

@@ -27,16 +27,21 @@ static const struct web_route items[] = {
 };
 static const struct web_routes routes = {items, ARRAY_LEN(items)};
 
-static void find(const char *method, const char *path, struct web_match *m) { web_route_find(&routes, method, path, strlen(path), m); }
+static void find(const char *method, const char *path, struct web_match *m)
+{
+  web_route_find(&routes, method, path, strlen(path), m);
+}
 
 static void finds_by_method_and_path(void **state)
 {
   (void)state;
-  static const struct { const char *method, *path, *label; } cases[] = {
+  static const struct {
+    const char *method, *path, *label;
+  } cases[] = {
       {"GET", "/", "home"},
       {"POST", "/v1/claims", "claims_create"},
       {"GET", "/v1/claims/12-345", "claim_by_id"},
-      {"GET", "/v1/claims/search", "claim_search"},          // a literal wins over a parameter
+      {"GET", "/v1/claims/search", "claim_search"},  // a literal wins over a parameter
       {"GET", "/v1/claims/a/b", "claim_by_biz"},
       {"GET", "/v1/claims/a/latest", "claim_latest"},
       {"GET", "/v1/claims/search/b", "claim_by_biz"},
@@ -70,8 +75,21 @@ static void gives_parameters_as_pieces_of_the_path(void **state)
 static void finds_nothing_at_unknown_paths(void **state)
 {
   (void)state;
-  static const char *const paths[] = {"", "x", "//", "/v1", "/v1/", "/v1/claims/", "/v1/claims//b", "/v1/claims/a/", "/v1/claims/a/b/c", "/V1/claims",
-                                      "/v1/claimsx", "/v1/claim", "/v1/claims/a/b/cancel/", "/v1/activities/", "/v1/activities"};
+  static const char *const paths[] = {"",
+                                      "x",
+                                      "//",
+                                      "/v1",
+                                      "/v1/",
+                                      "/v1/claims/",
+                                      "/v1/claims//b",
+                                      "/v1/claims/a/",
+                                      "/v1/claims/a/b/c",
+                                      "/V1/claims",
+                                      "/v1/claimsx",
+                                      "/v1/claim",
+                                      "/v1/claims/a/b/cancel/",
+                                      "/v1/activities/",
+                                      "/v1/activities"};
   for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
     struct web_match m;
     find("GET", paths[i], &m);
@@ -83,7 +101,9 @@ static void finds_nothing_at_unknown_paths(void **state)
 static void lists_methods_of_paths_that_exist(void **state)
 {
   (void)state;
-  static const struct { const char *method, *path, *allowed; } cases[] = {
+  static const struct {
+    const char *method, *path, *allowed;
+  } cases[] = {
       {"DELETE", "/v1/claims", "POST, OPTIONS"},
       {"GET", "/v1/claims", "POST, OPTIONS"},
       {"HEAD", "/v1/claims", "POST, OPTIONS"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the HTTP server share: a server with handlers of every kind, and clients that speak raw bytes over loopback.
-// Owner: unit tests; server and clients run on one loop in one thread.
+// What the tests of the HTTP server share: a server with handlers of every kind, and clients that speak raw bytes over
+// loopback. Owner: unit tests; server and clients run on one loop in one thread.
 #pragma once
 
 #include <setjmp.h>
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <arpa/inet.h>
+#include <cmocka.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -25,9 +25,9 @@
 #include "common/metric.h"
 #include "common/web.h"
 
-#define HOST "Host: x\r\n"
-#define JSON_POST "POST /v1/claims HTTP/1.1\r\n" HOST "Content-Type: application/json\r\n"
-#define HELD_MAX 64
+#define HOST        "Host: x\r\n"
+#define JSON_POST   "POST /v1/claims HTTP/1.1\r\n" HOST "Content-Type: application/json\r\n"
+#define HELD_MAX    64
 #define LARGE_BYTES (24u * 1024 * 1024)
 
 static const struct log_event_def events[] = {
@@ -47,10 +47,10 @@ struct fixture {
   struct web_server *server;
   struct web_request *held[HELD_MAX];  // handlers that have not replied yet
   size_t held_count, handled;
-  struct buf got;                      // what a client received
+  struct buf got;  // what a client received
 };
 
-// --- handlers ---------------------------------------------------------------------------------------------------------
+// --- handlers ------------------------------------------------------------------------------------------------------
 
 static inline void handle_echo(struct web_request *req)
 {
@@ -75,9 +75,11 @@ static inline void handle_show(struct web_request *req)
   size_t len;
   (void)web_body(req, &len);
   buf_init(&b, 100000);
-  buf_printf(&b, "method=%s path=%s code=%s item=%s q=%s none=%s x=%s zh=%d trace=%s actor=%s len=%zu", web_method(req), web_path(req), web_param(req, "code"),
-             web_param(req, "item") ? web_param(req, "item") : "-", web_query(req, "q") ? web_query(req, "q") : "-", web_query(req, "none") ? "?" : "-",
-             web_header(req, "X-TEST") ? web_header(req, "X-TEST") : "-", web_wants_chinese(req), web_trace(req), web_actor(req), len);
+  buf_printf(&b, "method=%s path=%s code=%s item=%s q=%s none=%s x=%s zh=%d trace=%s actor=%s len=%zu", web_method(req),
+             web_path(req), web_param(req, "code"), web_param(req, "item") ? web_param(req, "item") : "-",
+             web_query(req, "q") ? web_query(req, "q") : "-", web_query(req, "none") ? "?" : "-",
+             web_header(req, "X-TEST") ? web_header(req, "X-TEST") : "-", web_wants_chinese(req), web_trace(req),
+             web_actor(req), len);
   web_reply(req, 200, "text/plain", buf_text(&b), b.len);
   buf_release(&b);
 }
@@ -87,7 +89,12 @@ static inline void handle_inject(struct web_request *req)
   web_reply_header(req, "X-Good", "yes");
   web_reply_header(req, "X-Bad", "a\r\nX-Forged: 1");
   web_reply_header(req, "X Bad", "b");
-  web_reply_problem(req, &(struct web_problem){.code = "SOLD_OUT", .status = 409, .detail = "say \"no\"\n", .rule = "stock", .extra_json = "\"limit\":1", .retry_after_s = 7});
+  web_reply_problem(req, &(struct web_problem){.code = "SOLD_OUT",
+                                               .status = 409,
+                                               .detail = "say \"no\"\n",
+                                               .rule = "stock",
+                                               .extra_json = "\"limit\":1",
+                                               .retry_after_s = 7});
 }
 
 static inline void handle_large(struct web_request *req)
@@ -113,7 +120,7 @@ static const struct web_route items[] = {
 };
 static const struct web_routes routes = {items, ARRAY_LEN(items)};
 
-// --- fixture ----------------------------------------------------------------------------------------------------------
+// --- fixture -------------------------------------------------------------------------------------------------------
 
 static inline void start(struct fixture *f)
 {
@@ -163,11 +170,13 @@ static inline void turns(struct fixture *f, int64_t ms)
   for (struct mono_time end = mono_after(clk_mono(), span_ms(ms)); mono_before(clk_mono(), end);) turn(f);
 }
 
-// --- client -----------------------------------------------------------------------------------------------------------
+// --- client --------------------------------------------------------------------------------------------------------
 
 static inline int try_connect(struct fixture *f)
 {
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)web_server_port(f->server)), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  struct sockaddr_in a = {.sin_family = AF_INET,
+                          .sin_port = htons((uint16_t)web_server_port(f->server)),
+                          .sin_addr = {htonl(INADDR_LOOPBACK)}};
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   assert_true(fd >= 0);
   if (connect(fd, (const struct sockaddr *)&a, sizeof a) == 0) return fd;
@@ -186,8 +195,10 @@ static inline void put(struct fixture *f, int fd, const char *bytes, size_t len)
 {
   for (size_t at = 0; at < len;) {
     ssize_t n = send(fd, bytes + at, len - at, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n > 0) at += (size_t)n;
-    else if (errno != EAGAIN) return;  // the server has closed: the caller reads what it said
+    if (n > 0)
+      at += (size_t)n;
+    else if (errno != EAGAIN)
+      return;  // the server has closed: the caller reads what it said
     turn(f);
   }
 }
@@ -202,9 +213,12 @@ static inline enum ended take(struct fixture *f, int fd)
   static char chunk[65536];
   for (;;) {
     ssize_t n = recv(fd, chunk, sizeof chunk, MSG_DONTWAIT);
-    if (n > 0) buf_append(&f->got, chunk, (size_t)n);
-    else if (n == 0) return CLOSED;
-    else return errno == EAGAIN ? OPEN : RESET;
+    if (n > 0)
+      buf_append(&f->got, chunk, (size_t)n);
+    else if (n == 0)
+      return CLOSED;
+    else
+      return errno == EAGAIN ? OPEN : RESET;
   }
 }
 
