@@ -57,4 +57,4 @@ static inline void run_init(struct run *r, const char *text, size_t len, size_t 
 
 static inline void run_release(struct run *r) { mem_free(r->bytes); }
 
-static const char *text_at(const struct run *r, struct web_piece p) { return r->bytes + p.at; }
+static inline const char *text_at(const struct run *r, struct web_piece p) { return r->bytes + p.at; }
