@@ -65,7 +65,7 @@ MUST_CHECK enum result conf_parse(const struct conf_table *table, const char *na
                                   void **out_config, struct conf_fault *out_fault);
 void conf_free(const struct conf_table *table, void *config);
 // The value that a key has, as text (for --print-config and the README); secrets are only ever paths.
-void conf_print(const struct conf_table *table, const void *config, struct buf *out);      // YAML that loads again
+void conf_print(const struct conf_table *table, const void *config, struct buf *out);  // YAML that loads again; passwords in addresses are masked
 void conf_print_help(const struct conf_table *table, struct buf *out);                     // Markdown table: key, type, default, range, reload, help
 // True and the first such key in out_key, if two configurations differ in a key that is not CONF_RELOADABLE.
 bool conf_needs_restart(const struct conf_table *table, const void *old_config, const void *new_config, const char **out_key);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/conf_internal.h"
+#include "common/limits.h"
 #include "common/text.h"
 
 static void put_text(struct buf *out, const char *text)
@@ -72,6 +73,27 @@ static void put_names(struct buf *out, const struct conf_texts *names)
 
 static void indent(struct buf *out, int depth) { buf_printf(out, "%*s", depth * 2, ""); }
 
+// What may hold a password (an address with user:password@, a connection string with password=) is shown without it.
+static void put_text_masked(struct buf *out, const char *text)
+{
+  struct buf shown;
+  buf_init(&shown, CONF_FILE_BYTES_MAX);
+  const char *scheme = strstr(text, "://"), *word = strstr(text, "password=");
+  const char *at = scheme != NULL ? strchr(scheme + 3, '@') : NULL;
+  const char *colon = at != NULL ? memchr(scheme + 3, ':', (size_t)(at - scheme - 3)) : NULL;
+  if (colon != NULL) {
+    buf_append(&shown, text, (size_t)(colon + 1 - text));
+    buf_printf(&shown, "***%s", at);
+  } else if (word != NULL) {
+    buf_append(&shown, text, (size_t)(word - text));
+    buf_printf(&shown, "password=***%s", word + strcspn(word, " "));
+  } else {
+    buf_puts(&shown, text);
+  }
+  put_text(out, buf_text(&shown));
+  buf_release(&shown);
+}
+
 static void print_level(const struct conf_table *table, const void *block, const char *path, int depth,
                         struct buf *out);
 
@@ -100,7 +122,7 @@ static void put_value(const struct conf_key *key, const void *field, struct buf 
       text_from_span(*(const struct span *)field, out);
       break;
     case CONF_TEXT:
-      put_text(out, *(char *const *)field);
+      put_text_masked(out, *(char *const *)field);
       break;
     case CONF_CHOICE:
       put_choice(out, key->choices, *(const int *)field);

@@ -27,6 +27,7 @@ struct daemon {
   int stop_signals;
   bool is_draining, was_ready;
   struct mono_time drain_deadline;
+  uint64_t log_dropped;       // as last counted in the metric
 };
 
 static const struct daemon_conf *conf_of(const void *config) { return config; }
@@ -107,6 +108,14 @@ static bool is_finished(struct daemon *d, const char **out_reason, int *out_exit
   return true;
 }
 
+static void count_dropped_lines(struct daemon *d)
+{
+  uint64_t dropped = log_dropped(d->rt.log);
+  if (dropped == d->log_dropped) return;
+  metric_add(d->rt.metrics, M_LOG_LINES_DROPPED, (double)(dropped - d->log_dropped));
+  d->log_dropped = dropped;
+}
+
 static int run_until_stopped(struct daemon *d)
 {
   const char *reason = "";
@@ -116,6 +125,7 @@ static int run_until_stopped(struct daemon *d)
     tell_if_ready(d);
     daemon_notify_turn(&d->notify, clk_mono());
     log_flush(d->rt.log);
+    count_dropped_lines(d);
   }
   LOG(d->rt.log, EV_DAEMON_STOPPED, F_STR("reason", reason));
   return exit_code;
