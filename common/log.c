@@ -133,6 +133,18 @@ static void put_text(struct log *log, const char *bytes, size_t len)
   buf_puts(&log->line, "...\"");
 }
 
+// Seconds with six digits. By hand, since a claim writes ten fields and printf was a tenth of its cost.
+static void put_span(struct buf *line, int64_t us)
+{
+  uint64_t size = us < 0 ? -(uint64_t)us : (uint64_t)us;
+  if (us < 0) buf_putc(line, '-');
+  buf_put_u64(line, size / 1000000);
+  char fraction[8] = ".000000";
+  uint64_t rest = size % 1000000;
+  for (size_t i = 6; i > 0; i--, rest /= 10) fraction[i] = (char)('0' + rest % 10);
+  buf_append(line, fraction, 7);
+}
+
 static void put_value(struct log *log, const struct log_field *field)
 {
   int64_t us = field->value.i64;
@@ -153,9 +165,7 @@ static void put_value(struct log *log, const struct log_field *field)
       buf_puts(&log->line, field->value.i64 ? "true" : "false");
       break;
     case LOG_SPAN:
-      buf_printf(&log->line, "%s%lld.%06lld", us < 0 ? "-" : "",
-                 (long long)(us / 1000000 < 0 ? -(us / 1000000) : us / 1000000),
-                 (long long)(us % 1000000 < 0 ? -(us % 1000000) : us % 1000000));
+      put_span(&log->line, us);
       break;
     case LOG_END:
       break;
@@ -164,10 +174,10 @@ static void put_value(struct log *log, const struct log_field *field)
 
 static void put_key(struct log *log, const char *key)
 {
-  if (log->format == LOG_FORMAT_JSON)
-    buf_printf(&log->line, ",\"%s\":", key);
-  else
-    buf_printf(&log->line, " %s=", key);
+  bool is_json = log->format == LOG_FORMAT_JSON;
+  buf_puts(&log->line, is_json ? ",\"" : " ");
+  buf_puts(&log->line, key);
+  buf_puts(&log->line, is_json ? "\":" : "=");
 }
 
 static void put_fields(struct log *log, const struct log_field *fields)
@@ -199,12 +209,22 @@ static void format_line(struct log *log, const struct log_event_def *def, const 
 {
   char now[TEXT_TIME_BYTES];
   text_from_time(clk_wall(), now);
-  buf_clear(&log->line);
-  buf_printf(&log->line,
-             log->format == LOG_FORMAT_JSON
-                 ? "{\"time\":\"%s\",\"level\":\"%s\",\"daemon\":\"%s\",\"pid\":%ld,\"event\":\"%s\""
-                 : "%s %-5s %s[%ld] %s",
-             now, level_names[def->level], log->daemon, (long)getpid(), def->name);
+  bool is_json = log->format == LOG_FORMAT_JSON;
+  const char *level = level_names[def->level];
+  struct buf *line = &log->line;
+  buf_clear(line);
+  buf_puts(line, is_json ? "{\"time\":\"" : "");
+  buf_puts(line, now);
+  buf_puts(line, is_json ? "\",\"level\":\"" : " ");
+  buf_puts(line, level);
+  if (!is_json && strlen(level) == 4) buf_putc(line, ' ');
+  buf_puts(line, is_json ? "\",\"daemon\":\"" : " ");
+  buf_puts(line, log->daemon);
+  buf_puts(line, is_json ? "\",\"pid\":" : "[");
+  buf_put_i64(line, getpid());
+  buf_puts(line, is_json ? ",\"event\":\"" : "] ");
+  buf_puts(line, def->name);
+  buf_puts(line, is_json ? "\"" : "");
   put_fields(log, fields);
 }
 
