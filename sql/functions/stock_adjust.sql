@@ -2,7 +2,7 @@
 -- Changes the stock of a live activity by a signed number, once per key; a reduction takes only free units.
 -- Parameters: i_code, i_key (idempotency key within the activity), i_by, i_reason, i_actor.
 -- Result: outcome 'ok', 'replayed' (the first answer), or a refusal's code; detail; total and remaining as the answer shows them.
--- Locks: the stock row. Errors: none.
+-- Locks: the activity, then its stock row (as activity_put does). Errors: none.
 create or replace function largesse.stock_adjust(i_code text, i_key text, i_by bigint, i_reason text, i_actor text)
 returns table (outcome text, detail text, total bigint, remaining bigint)
 language plpgsql volatile security definer
@@ -13,7 +13,7 @@ declare
   v_stock largesse.stock;
   v_old   largesse.stock_adjustment;
 begin
-  select * into v_act from largesse.activity a where a.code = i_code;
+  select * into v_act from largesse.activity a where a.code = i_code for no key update;
   if not found then
     return query select 'ACTIVITY_NOT_FOUND', 'there is no activity ' || i_code, null::bigint, null::bigint; return;
   end if;
