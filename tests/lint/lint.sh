@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 FOUND=$(mktemp) && trap 'rm -f "$FOUND"' EXIT
 
 files() {  # every file of the project, present or about to be
-  if git rev-parse --git-dir >/dev/null 2>&1; then git ls-files -co --exclude-standard; else find . -type f -not -path './build/*' -not -path './var/*' | sed 's#^\./##'; fi |
+  if git rev-parse --git-dir >/dev/null 2>&1; then git ls-files -co --exclude-standard; else find . -type f -not -path './build/*' -not -path './.git/*' -not -path './var/*' | sed 's#^\./##'; fi |
     while IFS= read -r file; do [ -f "$file" ] && printf '%s\n' "$file"; done
 }
 mapfile -t ALL < <(files | sort)

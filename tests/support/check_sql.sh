@@ -3,7 +3,6 @@
 # One SQL test: check_sql.sh FILE. A fresh, migrated database; the file fails by raising an error.
 # The runner gives LARGESSE_TEST_PORT, LARGESSE_BIN and PG_BIN.
 set -u
-ROOT=$(cd "$(dirname "$0")/../.." && pwd -P) || exit 1
 export PGHOST=127.0.0.1 PGPORT=$((LARGESSE_TEST_PORT + 32)) PGUSER=largesse PGDATABASE=postgres
 name=sql_$(basename "$1" .sql | tr -c 'a-z0-9\n' _)_$$
 
@@ -16,7 +15,7 @@ make_template() {
   [ "$(sql -At -c "select count(*) from pg_database where datname = 'largesse_template'")" = 1 ] && return 0
   sql -c 'drop database if exists largesse_template_new' -c 'create database largesse_template_new' || return 1
   LARGESSE_DATABASE__CONNINFO="host=127.0.0.1 port=$PGPORT user=largesse dbname=largesse_template_new" \
-    "$LARGESSE_BIN/scheduler" -c "$ROOT/config/largesse.yaml" migrate 8>&- || return 1
+    "$LARGESSE_BIN/scheduler" migrate 8>&- || return 1
   sql -c 'alter database largesse_template_new rename to largesse_template'
 }
 

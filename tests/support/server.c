@@ -120,17 +120,15 @@ static int open_locked(const struct server *s, const char *name)
 
 static void migrate(struct server *s, const char *database)
 {
-  char *scheduler = support_bin("scheduler"), *config = support_format("%s/config/largesse.yaml", s->root);
-  char *conninfo = server_conninfo(s, database);
+  char *scheduler = support_bin("scheduler"), *conninfo = server_conninfo(s, database);
   char *env[] = {support_format("LARGESSE_DATABASE__CONNINFO=%s", conninfo), NULL};
   struct buf out;
   buf_init(&out, 1024 * 1024);
-  int status = process_run((const char *[]){scheduler, "-c", config, "migrate", NULL}, (const char *const *)env, 120, &out, &out);
+  int status = process_run((const char *[]){scheduler, "migrate", NULL}, (const char *const *)env, 120, &out, &out);
   if (status != 0) support_die("scheduler migrate: status %d\n%s", status, buf_text(&out));
   buf_release(&out);
   mem_free(env[0]);
   mem_free(conninfo);
-  mem_free(config);
   mem_free(scheduler);
 }
 
