@@ -26,6 +26,7 @@ struct http_request {
   size_t body_len;
   struct span connect_timeout, total_timeout;
   size_t answer_max;                 // bytes of body; more is HTTP_SENT_NO_ANSWER with "too large"
+  bool never_resend;                 // a body is sent once: a kept connection that dies is HTTP_SENT_NO_ANSWER (libcurl would send it again)
   bool fresh_connection;             // for profiles without a request id: never on a kept connection (libcurl resends there)
 };
 struct http_answer {                 // valid during the callback
@@ -42,7 +43,8 @@ typedef void http_answer_fn(void *ctx, const struct http_answer *answer);
 
 struct http_client;
 struct http_call;  // an open call
-// calls_max: open calls at once; connections_per_host: kept connections.
+// calls_max: open calls at once; connections_per_host: connections open at once to one host and port, the calls beyond wait for one of
+// them within their time-outs (and have then never been sent).
 struct http_client *http_client_new(struct runtime *rt, size_t calls_max, long connections_per_host);
 void http_client_free(struct http_client *c);  // open calls get HTTP_SENT_NO_ANSWER or HTTP_NEVER_SENT first
 // Everything is copied. RESULT_FULL: not taken, no callback. out_call may be NULL.
