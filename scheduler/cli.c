@@ -132,11 +132,12 @@ bool cli_query(struct cli *c, const struct db_statement *statement, const struct
 {
   enum result result = db_session_query(c->session, statement->sql, args, out_rows);
   if (result == RESULT_OK) return true;
+  *out_exit = exit_code_of(result);
+  if (result == RESULT_CONFLICT && c->is_patient) return false;
   const struct db_error *e = db_session_error(c->session);
   bool is_missing = strcmp(e->sqlstate, "42P01") == 0 || strcmp(e->sqlstate, "42883") == 0 || strcmp(e->sqlstate, "3F000") == 0;
   (void)fprintf(stderr, "scheduler: %s: %s: %s (%s)%s\n", c->name, statement->name, e->message, e->sqlstate,
                 is_missing ? "; was `scheduler migrate` run?" : "");
-  *out_exit = exit_code_of(result);
   return false;
 }
 

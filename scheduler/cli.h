@@ -18,6 +18,7 @@ struct cli {
   size_t word_count;
   const char *reason, *by, *key, *status, *activity, *user;  // NULL: not given
   bool is_json, is_plan;
+  bool is_patient;      // a deadlock or serialization failure is not reported: the caller tries again
   char actor[80];       // "cli:alice"
   struct db_session *session;
 };

@@ -4,6 +4,7 @@
 #include "scheduler/commands.h"
 
 #include "scheduler/activity_command.h"
+#include "scheduler/apply.h"
 #include "scheduler/claim_command.h"
 #include "scheduler/migrate.h"
 
@@ -13,6 +14,7 @@ const struct daemon_command *scheduler_commands(void)
 {
   static const struct daemon_command commands[] = {
     {"migrate", "", "bring the database to the schema built into this program", migrate_command},
+    {"apply", "FILE… [--plan] [--format text|json]", "event files become sessions; --plan only says what would happen", apply_command},
     {"activity list", "[--status STATUS] [--format text|json]", "all activities with their stock", activity_command_list},
     {"activity show", "CODE [--format text|json]", "one activity", activity_command_show},
     {"activity history", "CODE [--format text|json]", "its moves: when, by whom, why", activity_command_history},

@@ -19,7 +19,7 @@ declare
   v_adjust record;
 begin
   outcome := 'INVALID_REQUEST';
-  if not exists (select from pg_timezone_names z where z.name = i_doc ->> 'timeZone') then
+  if not largesse.time_zone_is_known(i_doc ->> 'timeZone') then
     detail := 'timeZone: not an IANA time zone'; return next; return;
   end if;
   if (select count(distinct l ->> 'period') from jsonb_array_elements(v_limits) l) <> jsonb_array_length(v_limits) then

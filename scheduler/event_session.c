@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// From one item under `sessions` to its sessions: dates × times, or a few that start soon, for demonstrations.
+// Pure; any thread.
+#include <stdio.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/text.h"
+#include "scheduler/activity_doc.h"
+#include "scheduler/event_file.h"
+
+#define DURATION_MAX span_s(INT64_C(366) * 86400)
+#define AFTER_MAX span_s(INT64_C(366) * 86400)
+
+// What an item says about when; everything else is the same for all of its sessions.
+struct schedule {
+  const struct conf_node *dates, *times;  // NULL for a demonstration
+  struct span duration, start, every;
+  size_t count;
+};
+
+struct item {
+  struct event_file *event;
+  const struct event_reader *reader;
+  const struct conf_node *node;
+  size_t index;
+  char path[EVENT_PATH_BYTES];  // "sessions[0]"
+  const char *pattern;
+  bool publish;
+  struct schedule when;
+  json_t *body;                 // of an activity, without what differs between sessions
+};
+
+bool event_session_is_demonstration(const struct event_session *s) { return s->local[0] == '\0'; }
+
+void event_session_release(struct event_session *s) { json_decref(s->doc); }
+
+// --- codes ------------------------------------------------------------------------------------------------------------
+
+static bool needs_instant(const char *pattern) { return strstr(pattern, "{date}") != NULL || strstr(pattern, "{time}") != NULL; }
+
+// RESULT_INVALID: an unknown word in braces, or the code becomes too long.
+static enum result fill_pattern(const char *pattern, const char *date, const char *time, size_t n, char out_code[CODE_BYTES_MAX + 1])
+{
+  char number[24];
+  (void)snprintf(number, sizeof number, "%zu", n);
+  const struct { const char *word, *value; } words[] = {{"{date}", date}, {"{time}", time}, {"{n}", number}};
+  size_t len = 0;
+  for (const char *p = pattern; *p != '\0';) {
+    const char *piece = p;
+    size_t piece_len = 1, taken = 1;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+      if (strncmp(p, words[i].word, strlen(words[i].word)) != 0) continue;
+      piece = words[i].value;
+      piece_len = strlen(piece);
+      taken = strlen(words[i].word);
+    }
+    if (len + piece_len > CODE_BYTES_MAX) return RESULT_INVALID;
+    memcpy(out_code + len, piece, piece_len);
+    len += piece_len;
+    p += taken;
+  }
+  out_code[len] = '\0';
+  return text_is_code(out_code, len) ? RESULT_OK : RESULT_INVALID;
+}
+
+static enum result name_session(const struct event_reader *r, struct event_session *s, const char *date, const char *time)
+{
+  char at[EVENT_PATH_BYTES], code[CODE_BYTES_MAX + 1];
+  (void)snprintf(at, sizeof at, "sessions[%zu].code", s->item);
+  if (fill_pattern(s->pattern, date, time, s->n, code) != RESULT_OK) {
+    return event_fail(r, event_find(s->node, "code")->line, at,
+                      "must give 1 to 64 characters of A-Z a-z 0-9 . _ - that begin with a letter or digit; it may hold {date}, {time} and {n}");
+  }
+  memcpy(s->code, code, sizeof code);
+  if (s->doc != NULL) (void)json_object_set_new(s->doc, "code", json_string(code));
+  return RESULT_OK;
+}
+
+enum result event_session_name(const struct event_file *event, struct event_session *s, const char *date, const char *time, struct conf_fault *out_fault)
+{
+  const struct event_reader r = {event->name, out_fault};
+  return name_session(&r, s, date, time);
+}
+
+// --- faults -----------------------------------------------------------------------------------------------------------
+
+// What an activity calls a member and what the file calls it.
+static const char *key_of_member(const struct conf_node *item, const char *fault)
+{
+  static const struct { const char *member, *keys[3]; } names[] = {
+    {"rewardCode:", {"reward", NULL, NULL}},
+    {"startAt:", {"start", "dates", NULL}},
+    {"endAt:", {"duration", NULL, NULL}},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    if (strncmp(fault, names[i].member, strlen(names[i].member)) != 0) continue;
+    for (size_t k = 0; names[i].keys[k] != NULL; k++) {
+      if (conf_tree_get(item, names[i].keys[k]) != NULL) return names[i].keys[k];
+    }
+    return names[i].keys[0];
+  }
+  return NULL;
+}
+
+void event_session_fault(const struct event_file *event, const struct event_session *s, const char *fault, struct conf_fault *out_fault)
+{
+  const struct event_reader r = {event->name, out_fault};
+  const char *key = key_of_member(s->node, fault), *reason = fault;
+  char at[EVENT_PATH_BYTES], item[32];
+  (void)snprintf(item, sizeof item, "sessions[%zu]", s->item);
+  int line = strncmp(fault, "startAt:", 8) == 0 ? s->line : event_find(s->node, key != NULL ? key : fault)->line;
+  if (key != NULL) {
+    event_path(at, item, key);
+    reason = fault + strcspn(fault, ":") + 1;
+    reason += strspn(reason, " ");
+    (void)event_fail(&r, line, at, "%s", reason);
+    return;
+  }
+  // "timeZone" and "eventCode" are the file's own.
+  bool is_head = strncmp(fault, "timeZone:", 9) == 0;
+  if (is_head) (void)event_fail(&r, event_find(event->root, fault)->line, "", "%s", fault);
+  else (void)event_fail(&r, line, "", "%s.%s", item, fault);
+}
+
+// --- when -------------------------------------------------------------------------------------------------------------
+
+static enum result read_span(const struct item *it, const char *key, const char *text, bool is_after, struct span max, struct span *out_span)
+{
+  char at[EVENT_PATH_BYTES];
+  struct span span = {0};
+  event_path(at, it->path, key);
+  int line = event_find(it->node, key)->line;
+  const char *digits = is_after && text[0] == '+' ? text + 1 : text;
+  bool is_ok = (!is_after || text[0] == '+') && text_to_span(digits, strlen(digits), &span) == RESULT_OK;
+  if (!is_ok) return event_fail(it->reader, line, at, is_after ? "must be a + and a duration, such as +5s" : "must be a duration with its unit, such as 30m");
+  if (span.us > max.us || (!is_after && span.us <= 0)) return event_fail(it->reader, line, at, "must be more than 0 and at most 366 days");
+  *out_span = span;
+  return RESULT_OK;
+}
+
+static enum result read_list(const struct item *it, const char *key, const struct conf_node **out_list)
+{
+  char at[EVENT_PATH_BYTES];
+  const struct conf_node *list = NULL;
+  enum result result = event_child(it->reader, it->node, it->path, key, true, CONF_SEQUENCE, &list);
+  if (result != RESULT_OK) return result;
+  event_path(at, it->path, key);
+  if (list->count == 0) return event_fail(it->reader, list->line, at, "is empty");
+  for (size_t i = 0; i < list->count; i++) {
+    if (list->children[i].kind != CONF_SCALAR) return event_fail(it->reader, list->children[i].line, at, "must be a list of single values");
+  }
+  *out_list = list;
+  return RESULT_OK;
+}
+
+static enum result read_count(struct item *it)
+{
+  char at[EVENT_PATH_BYTES];
+  const struct conf_node *node = NULL;
+  uint64_t count = 0;
+  it->when.count = 1;
+  enum result result = event_child(it->reader, it->node, it->path, "count", false, CONF_SCALAR, &node);
+  if (result == RESULT_NOT_FOUND) return RESULT_OK;
+  if (result != RESULT_OK) return result;
+  event_path(at, it->path, "count");
+  if (node->quoted || text_to_u64(node->text, strlen(node->text), &count) != RESULT_OK || count < 1 || count > EVENT_SESSIONS_MAX) {
+    return event_fail(it->reader, node->line, at, "must be an integer from 1 to %d", EVENT_SESSIONS_MAX);
+  }
+  it->when.count = (size_t)count;
+  return RESULT_OK;
+}
+
+static enum result read_demonstration(struct item *it, const char *start)
+{
+  char at[EVENT_PATH_BYTES];
+  const char *every = NULL;
+  enum result result = RESULT_OK;
+  static const char *const others[] = {"dates", "times"};
+  for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+    event_path(at, it->path, others[i]);
+    const struct conf_node *other = conf_tree_get(it->node, others[i]);
+    if (other != NULL) return event_fail(it->reader, other->line, at, "goes without start");
+  }
+  TRY(read_span(it, "start", start, true, AFTER_MAX, &it->when.start));
+  TRY(event_text(it->reader, it->node, it->path, "every", false, &every));
+  if (every != NULL) TRY(read_span(it, "every", every, false, AFTER_MAX, &it->when.every));
+  TRY(read_count(it));
+  event_path(at, it->path, "count");
+  if (it->when.count > 1 && every == NULL) TRY(event_fail(it->reader, event_find(it->node, "count")->line, at, "needs every"));
+
+cleanup:
+  return result;
+}
+
+static enum result read_schedule(struct item *it)
+{
+  const char *duration = NULL, *start = NULL;
+  char at[EVENT_PATH_BYTES];
+  enum result result = RESULT_OK;
+  TRY(event_text(it->reader, it->node, it->path, "duration", true, &duration));
+  TRY(read_span(it, "duration", duration, false, DURATION_MAX, &it->when.duration));
+  TRY(event_text(it->reader, it->node, it->path, "start", false, &start));
+  if (start != NULL) return read_demonstration(it, start);
+  static const char *const others[] = {"every", "count"};
+  for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+    event_path(at, it->path, others[i]);
+    const struct conf_node *other = conf_tree_get(it->node, others[i]);
+    if (other != NULL) return event_fail(it->reader, other->line, at, "goes with start only");
+  }
+  TRY(read_list(it, "dates", &it->when.dates));
+  TRY(read_list(it, "times", &it->when.times));
+  it->when.count = it->when.dates->count * it->when.times->count;
+
+cleanup:
+  return result;
+}
+
+// "2026-10-01" → "20261001"; it must exist.
+static bool read_date(const char *text, char out_date[9])
+{
+  char instant[32];
+  struct wall_time t;
+  if (strlen(text) != 10) return false;
+  (void)snprintf(instant, sizeof instant, "%sT00:00:00Z", text);
+  if (text_to_time(instant, strlen(instant), &t) != RESULT_OK) return false;
+  (void)snprintf(out_date, 9, "%.4s%.2s%.2s", text, text + 5, text + 8);
+  return true;
+}
+
+// "11:00", "11:00:30", "02:30+02:00" → clock "11:00:00", code "1100" or "110030", offset "+02:00" or "".
+static bool read_time(const char *text, char out_clock[9], char out_code[7], char out_offset[8])
+{
+  char instant[48];
+  struct wall_time t;
+  size_t len = strcspn(text, "+-Zz");
+  if ((len != 5 && len != 8) || strlen(text + len) > 6) return false;
+  (void)snprintf(instant, sizeof instant, "2000-01-01T%.*s%s%s", (int)len, text, len == 5 ? ":00" : "", text[len] != '\0' ? text + len : "Z");
+  if (text_to_time(instant, strlen(instant), &t) != RESULT_OK) return false;
+  (void)snprintf(out_clock, 9, "%.*s%s", (int)len, text, len == 5 ? ":00" : "");
+  (void)snprintf(out_code, 7, "%.2s%.2s%.2s", text, text + 3, len == 8 ? text + 6 : "");
+  bool is_utc = text[len] == 'Z' || text[len] == 'z';
+  (void)snprintf(out_offset, 8, "%s", is_utc ? "+00:00" : text + len);
+  return true;
+}
+
+// --- one activity each ------------------------------------------------------------------------------------------------
+
+// Instants are set when the file is applied; until then these two hold their place and give the check its duration.
+static void put_placeholders(json_t *body, struct span duration)
+{
+  char text[TEXT_TIME_BYTES];
+  text_from_time((struct wall_time){0}, text);
+  (void)json_object_set_new(body, "startAt", json_string(text));
+  text_from_time((struct wall_time){duration.us}, text);
+  (void)json_object_set_new(body, "endAt", json_string(text));
+}
+
+static struct event_session *add_session(struct item *it, size_t n, int line)
+{
+  struct event_file *event = it->event;
+  if ((event->session_count & (event->session_count - 1)) == 0) {
+    event->sessions = mem_resize(event->sessions, event->session_count == 0 ? 1 : event->session_count * 2, sizeof *event->sessions);
+  }
+  struct event_session *s = &event->sessions[event->session_count++];
+  *s = (struct event_session){.node = it->node, .item = it->index, .n = n, .pattern = it->pattern, .line = line, .publish = it->publish,
+                              .duration = it->when.duration};
+  return s;
+}
+
+static enum result check_session(struct item *it, struct event_session *s, const char *date, const char *time)
+{
+  char fault[JSONX_WHY_BYTES];
+  enum result result = name_session(it->reader, s, date, time);
+  if (result != RESULT_OK) return result;
+  if (activity_doc_check(it->body, s->code, &s->doc, fault) == RESULT_OK) return RESULT_OK;
+  event_session_fault(it->event, s, fault, it->reader->fault);
+  return RESULT_INVALID;
+}
+
+static enum result expand_demonstration(struct item *it)
+{
+  enum result result = RESULT_OK;
+  for (size_t n = 1; result == RESULT_OK && n <= it->when.count; n++) {
+    struct event_session *s = add_session(it, n, event_find(it->node, "start")->line);
+    s->after = span_us(it->when.start.us + (int64_t)(n - 1) * it->when.every.us);
+    if (s->after.us > AFTER_MAX.us) return event_fail(it->reader, s->line, it->path, "the last one starts more than 366 days ahead");
+    result = check_session(it, s, "20000101", "000000");
+    if (needs_instant(it->pattern)) s->code[0] = '\0';
+  }
+  return result;
+}
+
+static enum result expand_date(struct item *it, const struct conf_node *day, size_t *io_n)
+{
+  char at[EVENT_PATH_BYTES], date[9], clock[9], time[7], offset[8];
+  event_path(at, it->path, "dates");
+  if (!read_date(day->text, date)) return event_fail(it->reader, day->line, at, "must be existing dates such as 2026-10-01");
+  event_path(at, it->path, "times");
+  for (size_t i = 0; i < it->when.times->count; i++) {
+    const struct conf_node *node = &it->when.times->children[i];
+    if (!read_time(node->text, clock, time, offset)) {
+      return event_fail(it->reader, node->line, at, "must be times such as \"11:00\", or \"02:30+02:00\" where a local time repeats");
+    }
+    struct event_session *s = add_session(it, ++*io_n, node->line);
+    (void)snprintf(s->local, sizeof s->local, "%.10s %.8s", day->text, clock);
+    memcpy(s->offset, offset, sizeof offset);
+    enum result result = check_session(it, s, date, time);
+    if (result != RESULT_OK) return result;
+  }
+  return RESULT_OK;
+}
+
+static enum result expand(struct item *it)
+{
+  size_t n = 0;
+  enum result result = RESULT_OK;
+  if (it->event->session_count + it->when.count > EVENT_SESSIONS_MAX) {
+    return event_fail(it->reader, it->node->line, it->path, "more than %d sessions in one file", EVENT_SESSIONS_MAX);
+  }
+  if (it->when.dates == NULL) return expand_demonstration(it);
+  for (size_t i = 0; result == RESULT_OK && i < it->when.dates->count; i++) result = expand_date(it, &it->when.dates->children[i], &n);
+  return result;
+}
+
+// --- the rest of an item ----------------------------------------------------------------------------------------------
+
+static void put_stock(json_t *body, const struct conf_node *item)
+{
+  const struct conf_node *stock = conf_tree_get(item, "stock"), *total = stock != NULL ? conf_tree_get(stock, "total") : NULL;
+  if (total == NULL || total->kind != CONF_SCALAR || strcmp(total->text, "unlimited") != 0) return;
+  (void)json_object_set_new(json_object_get(body, "stock"), "total", json_null());
+}
+
+// The item as an activity, in the words of the API.
+static enum result make_body(struct item *it)
+{
+  static const struct { const char *key, *member; } texts[] = {{"name", "name"}, {"kind", "kind"}, {"reward", "rewardCode"}, {"venue", "venue"}};
+  static const char *const others[] = {"stock", "limits", "attributes"};
+  (void)json_object_set_new(it->body, "name", json_string(it->event->title));
+  (void)json_object_set_new(it->body, "timeZone", json_string(it->event->time_zone));
+  (void)json_object_set_new(it->body, "eventCode", json_string(it->event->code));
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+    const char *text = NULL;
+    enum result result = event_text(it->reader, it->node, it->path, texts[i].key, false, &text);
+    if (result != RESULT_OK) return result;
+    if (text != NULL) (void)json_object_set_new(it->body, texts[i].member, json_string(text));
+  }
+  for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+    const struct conf_node *node = conf_tree_get(it->node, others[i]);
+    if (node != NULL) (void)json_object_set_new(it->body, others[i], event_json(node));
+  }
+  put_stock(it->body, it->node);
+  put_placeholders(it->body, it->when.duration);
+  return RESULT_OK;
+}
+
+enum result event_session_expand(struct event_file *event, const struct conf_node *node, size_t index, const struct event_reader *r)
+{
+  static const char *const keys[] = {"code", "kind", "name", "dates", "times", "start", "every", "count", "duration", "reward", "stock", "limits",
+                                     "venue", "attributes", "publish", NULL};
+  struct item it = {.event = event, .reader = r, .node = node, .index = index, .body = json_object()};
+  enum result result = RESULT_OK;
+  (void)snprintf(it.path, sizeof it.path, "sessions[%zu]", index);
+  TRY(event_keys_check(r, node, it.path, keys));
+  TRY(event_text(r, node, it.path, "code", true, &it.pattern));
+  TRY(event_bool(r, node, it.path, "publish", &it.publish));
+  TRY(read_schedule(&it));
+  TRY(make_body(&it));
+  TRY(expand(&it));
+
+cleanup:
+  json_decref(it.body);
+  return result;
+}
