@@ -64,6 +64,7 @@ MUST_CHECK enum result conf_load(const struct conf_table *table, const char *fil
 MUST_CHECK enum result conf_parse(const struct conf_table *table, const char *name, const char *bytes, size_t len,
                                   void **out_config, struct conf_fault *out_fault);
 void conf_free(const struct conf_table *table, void *config);
+void *conf_clone(const struct conf_table *table, const void *config);  // a deep copy, freed with conf_free
 // The value that a key has, as text (for --print-config and the README); secrets are only ever paths.
 void conf_print(const struct conf_table *table, const void *config, struct buf *out);  // YAML that loads again; passwords in addresses are masked
 void conf_print_help(const struct conf_table *table, struct buf *out);                     // Markdown table: key, type, default, range, reload, help

@@ -29,6 +29,7 @@ struct http_call {
   CURL *easy;
   struct curl_slist *headers;
   char *request_body;
+  size_t request_len, request_at;  // how far libcurl has read it, with never_resend
   http_answer_fn *on_answer;
   void *ctx;
   struct mono_time started;
@@ -229,6 +230,23 @@ static bool is_sendable(const struct http_request *r)
   return true;
 }
 
+static size_t on_read(char *to, size_t size, size_t count, void *ctx)
+{
+  struct http_call *call = ctx;
+  size_t left = call->request_len - call->request_at;
+  size_t len = left < size * count ? left : size * count;
+  memcpy(to, call->request_body + call->request_at, len);
+  call->request_at += len;
+  return len;
+}
+
+// Sending again begins with this. A body of which nothing was read yet may still go over another connection.
+static int on_rewind(void *ctx, curl_off_t offset, int origin)
+{
+  const struct http_call *call = ctx;
+  return offset == 0 && origin == SEEK_SET && call->request_at == 0 ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+}
+
 static struct curl_slist *add_line(struct curl_slist *list, const char *line)
 {
   struct curl_slist *longer = curl_slist_append(list, line);
@@ -285,7 +303,15 @@ static void put_request(struct http_call *call, const struct http_request *r)
     call->request_body = mem_strndup(r->body ? r->body : "", len);
     SET(CURLOPT_POST, 1L);
     SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
-    SET(CURLOPT_POSTFIELDS, call->request_body);
+    call->request_len = len;
+    call->request_at = 0;
+  }
+  if (has_body && !r->never_resend) SET(CURLOPT_POSTFIELDS, call->request_body);
+  if (has_body && r->never_resend) {
+    SET(CURLOPT_READFUNCTION, on_read);
+    SET(CURLOPT_READDATA, call);
+    SET(CURLOPT_SEEKFUNCTION, on_rewind);
+    SET(CURLOPT_SEEKDATA, call);
   }
   if (strcmp(r->method, "HEAD") == 0)
     SET(CURLOPT_NOBODY, 1L);

@@ -11,8 +11,6 @@
 #include "fulfiller/settle.h"
 #include "fulfiller/topology.h"
 
-#define CONFIG_BYTES_MAX (2 * 1024 * 1024)
-
 static const struct span health_every = {200000};
 static const struct span last_acks = {2000000};
 
@@ -43,22 +41,6 @@ static void check_health(void *ctx)
 // --- start -----------------------------------------------------------------------------------------------------------
 
 enum result app_check(const void *config, const char *file, struct conf_fault *out_fault) { return provider_check_all(config, file, out_fault); }
-
-// A copy of the configuration that outlives reloads.
-static enum result copy_config(const struct fulfiller_conf *conf, struct log *log, struct fulfiller_conf **out_copy)
-{
-  struct conf_fault fault = {""};
-  struct buf text;
-  void *copy = NULL;
-  buf_init(&text, CONFIG_BYTES_MAX);
-  conf_print(fulfiller_conf_table(), conf, &text);
-  enum result result = buf_result(&text);
-  if (result == RESULT_OK) result = conf_parse(fulfiller_conf_table(), "configuration", buf_text(&text), text.len, &copy, &fault);
-  if (result != RESULT_OK) LOG(log, EV_CONFIG_REJECTED, F_STR("detail", fault.text));
-  else *out_copy = copy;
-  buf_release(&text);
-  return result;
-}
 
 static enum result start_web(struct app *app)
 {
@@ -112,7 +94,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   struct app *app = MEM_NEW(struct app);
   app->rt = rt;
   *out_app = app;  // stop() releases it, also half started
-  TRY(copy_config(config, rt->log, &app->conf));
+  app->conf = conf_clone(fulfiller_conf_table(), config);
   TRY(start_web(app));
   start_workers(app);
   app->lanes = MEM_ARRAY(struct lane *, app->conf->providers.count);
