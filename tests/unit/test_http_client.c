@@ -242,6 +242,18 @@ static void b67_a_fresh_connection_is_never_repeated(void **state)
   assert_int_equal(atomic_load(&f->fake.connections), 2);
 }
 
+static void b67_never_resend_hits_a_kept_connection_once(void **state)
+{
+  struct fixture *f = *state;
+  const struct step steps[] = {{.answer = OK_ANSWER}, {.close = true}, {.answer = OK_ANSWER}};
+  start(f, steps, ARRAY_LEN(steps));
+  struct http_request r = post_to(f->url);
+  r.never_resend = true;
+  expect_answer(f, &r, 200);
+  expect_fault(f, &r, HTTP_SENT_NO_ANSWER);
+  assert_int_equal(atomic_load(&f->fake.hits), 2);
+}
+
 static void b72_no_answer_in_time_is_unknown(void **state)
 {
   struct fixture *f = *state;
@@ -467,6 +479,7 @@ int main(void)
       T(refusals_of_the_other_side_are_answers, setup),
       T(b67_a_kept_connection_that_dies_may_be_hit_twice_with_one_id, setup),
       T(b67_a_fresh_connection_is_never_repeated, setup),
+      T(b67_never_resend_hits_a_kept_connection_once, setup),
       T(b72_no_answer_in_time_is_unknown, setup),
       T(broken_answers_are_unknown, setup),
       T(the_cap_of_the_answer_is_exact, setup),
