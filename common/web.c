@@ -309,12 +309,17 @@ size_t web_server_open_requests(const struct web_server *s)
   return s->conn_count - list_length(&s->conns[CONN_LINGERING]) + (s->listener >= 0 ? 1 : 0);
 }
 
-void web_server_set_not_ready(struct web_server *s, const char *why)
+// Keeps a copy of a reason that seldom changes.
+static void set_reason(char **io_kept, const char *reason)
 {
-  if (why && s->not_ready && strcmp(why, s->not_ready) == 0) return;
-  mem_free(s->not_ready);
-  s->not_ready = why ? mem_strdup(why) : NULL;
+  if (reason && *io_kept && strcmp(reason, *io_kept) == 0) return;
+  mem_free(*io_kept);
+  *io_kept = reason ? mem_strdup(reason) : NULL;
 }
+
+void web_server_set_not_ready(struct web_server *s, const char *why) { set_reason(&s->not_ready, why); }
+
+void web_server_set_degraded(struct web_server *s, const char *what) { set_reason(&s->degraded, what); }
 
 void web_server_set_auth(struct web_server *s, web_auth_fn *fn, void *ctx)
 {
@@ -352,6 +357,7 @@ void web_server_free(struct web_server *s)
   buf_release(&s->page);
   mem_free(s->counts);
   mem_free(s->not_ready);
+  mem_free(s->degraded);
   mem_free(s->conf.listen);
   mem_free(s);
 }

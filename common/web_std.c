@@ -6,6 +6,7 @@
 #include "common/contract.h"
 #include "common/web_conn.h"
 
+#define DEGRADED_BYTES_MAX 1024
 #define ALL_SCOPES (WEB_READ | WEB_CLAIMS | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
 
 // --- health and metrics --------------------------------------------------------------------------------------------
@@ -21,11 +22,20 @@ static void handle_ready(struct web_request *req)
   static const char body[] = "{\"status\":\"ready\"}";
   const struct web_server *s = web_request_conn(req)->server;
   const char *why = s->draining ? "draining" : s->not_ready;
-  if (!why)
-    web_reply_json(req, 200, body, sizeof body - 1);
-  else
+  if (why) {
     web_reply_problem(req,
                       &(struct web_problem){.code = "UNAVAILABLE", .status = 503, .detail = why, .retry_after_s = 1});
+  } else if (s->degraded) {
+    struct buf degraded;
+    buf_init(&degraded, DEGRADED_BYTES_MAX);
+    buf_puts(&degraded, "{\"status\":\"degraded\",\"detail\":");
+    buf_put_json(&degraded, s->degraded, strlen(s->degraded));
+    buf_putc(&degraded, '}');
+    web_reply_json(req, 200, buf_text(&degraded), degraded.len);
+    buf_release(&degraded);
+  } else {
+    web_reply_json(req, 200, body, sizeof body - 1);
+  }
 }
 
 static void handle_metrics(struct web_request *req)

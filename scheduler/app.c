@@ -49,6 +49,7 @@ static void look_at_health(struct app *app)
   app->not_ready = not_ready;
   app->degraded = degraded;
   web_server_set_not_ready(app->web, not_ready);
+  web_server_set_degraded(app->web, degraded);
 }
 
 static void on_health_due(void *ctx)
