@@ -71,9 +71,13 @@ void broker_close(struct broker *b)
   mem_free(b);
 }
 
-void broker_publish(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len)
+static void publish(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len, const amqp_table_t *headers)
 {
   amqp_basic_properties_t p = {._flags = AMQP_BASIC_DELIVERY_MODE_FLAG, .delivery_mode = 2};
+  if (headers != NULL) {
+    p._flags |= AMQP_BASIC_HEADERS_FLAG;
+    p.headers = *headers;
+  }
   amqp_bytes_t bytes = {.len = len, .bytes = (void *)(uintptr_t)body};
   int status = amqp_basic_publish(b->conn, CHANNEL, amqp_cstring_bytes(exchange), amqp_cstring_bytes(routing_key), 0, 0, &p, bytes);
   if (status != AMQP_STATUS_OK) support_die("broker, publish: %s", amqp_error_string2(status));
@@ -83,6 +87,30 @@ void broker_publish(struct broker *b, const char *exchange, const char *routing_
   if (status != AMQP_STATUS_OK || frame.frame_type != AMQP_FRAME_METHOD || frame.payload.method.id != AMQP_BASIC_ACK_METHOD)
     support_die("broker: no confirm for a message to %s, %s", exchange, routing_key);
   amqp_maybe_release_buffers(b->conn);
+}
+
+void broker_publish(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len)
+{
+  publish(b, exchange, routing_key, body, len, NULL);
+}
+
+static amqp_table_entry_t text_entry(const char *name, const char *value)
+{
+  return (amqp_table_entry_t){.key = amqp_cstring_bytes(name), .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes(value)}};
+}
+
+void broker_publish_dead(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len, const char *queue, int64_t deaths)
+{
+  amqp_table_entry_t death[] = {
+      {.key = amqp_cstring_bytes("count"), .value = {.kind = AMQP_FIELD_KIND_I64, .value.i64 = deaths}},
+      text_entry("reason", "rejected"),
+      text_entry("queue", queue),
+  };
+  amqp_field_value_t item = {.kind = AMQP_FIELD_KIND_TABLE, .value.table = {.num_entries = 3, .entries = death}};
+  amqp_table_entry_t header = {.key = amqp_cstring_bytes("x-death"),
+                               .value = {.kind = AMQP_FIELD_KIND_ARRAY, .value.array = {.num_entries = 1, .entries = &item}}};
+  const amqp_table_t headers = {.num_entries = 1, .entries = &header};
+  publish(b, exchange, routing_key, body, len, &headers);
 }
 
 bool broker_get(struct broker *b, const char *queue, struct buf *out_body)

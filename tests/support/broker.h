@@ -12,6 +12,8 @@ struct broker;
 struct broker *broker_open(const char *url);
 void broker_close(struct broker *b);
 void broker_publish(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len);  // confirmed
+// The same with a forged x-death header, as if it had died so often in this queue.
+void broker_publish_dead(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len, const char *queue, int64_t deaths);
 // Takes and acknowledges one message; false if the queue is empty.
 bool broker_get(struct broker *b, const char *queue, struct buf *out_body);
 bool broker_has_queue(struct broker *b, const char *queue);

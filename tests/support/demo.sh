@@ -56,10 +56,11 @@ wait_for_start() {  # CODE
   done
 }
 
-# send_claims CODE STOCK: a quarter more clicks than there is; some people click twice, some clients repeat a click.
+# send_claims CODE STOCK: nearly twice as many clicks as there is, by people some of whom come again; then some clients
+# repeat clicks that were answered.
 send_claims() {
   local code=$1 stock=$2 clicks users load=("$LOAD" --url "$SCHEDULER_URL" --activity "$1" --seed 7 --biz-prefix "demo-$$-")
-  clicks=$((stock + stock / 4)) users=$((stock + stock / 5))
+  clicks=$((stock * 9 / 5)) users=$((stock * 2))
   "${load[@]}" --requests "$clicks" --users "random:$users" --connections 64 --rate $((clicks / DEMO_SENDING_SECONDS + 1)) \
     --record "$DEMO_DIR/$code.csv" --json >"$DEMO_DIR/$code.json" 2>"$DEMO_DIR/$code.err" </dev/null 9>&- &
   STEP_PID=$!
@@ -67,7 +68,7 @@ send_claims() {
   while kill -0 "$STEP_PID" 2>/dev/null; do
     counts=($(figures "'$code'"))
     progress "$code" "${counts[0]}" "$stock" "${counts[0]} of $stock taken, ${counts[1]} delivered"
-    pause 0.3
+    pause 0.5
   done
   wait "$STEP_PID" || { STEP_PID=; warn "some clicks had no answer: $(tail -n 1 "$DEMO_DIR/$code.err")"; return 1; }
   STEP_PID=
@@ -98,7 +99,7 @@ audit() {
 # A row per session from what the clients were told and what the database holds.
 summary() {
   local code stock counts
-  printf '\n%-30s %7s %7s %9s %8s %9s %9s %9s %7s %8s\n' session stock clicks accepted replays "sold out" "one each" delivered retries "p99 ms"
+  printf '\n%-30s %7s %7s %9s %8s %9s %10s %9s %7s %8s\n' session stock clicks accepted replays "sold out" "over limit" delivered retries "p99 ms"
   while read -r code stock; do
     counts=($(figures "'$code'"))
     awk -F , -v code="$code" -v stock="$stock" -v delivered="${counts[1]}" -v retries=$((counts[5] - counts[0])) \
@@ -108,10 +109,12 @@ summary() {
       FNR > 1 && $3 == 200 { replays++ }
       $5 == "SOLD_OUT" { sold++ }
       $5 == "LIMIT_REACHED" { limit++ }
-      END { printf "%-30s %7d %7d %9d %8d %9d %9d %9d %7d %8.1f\n", code, stock, clicks, accepted, replays, sold, limit, delivered, retries, p99 }
+      END { printf "%-30s %7d %7d %9d %8d %9d %10d %9d %7d %8.1f\n", code, stock, clicks, accepted, replays, sold, limit, delivered, retries, p99 }
     ' "$DEMO_DIR/$code.csv" "$DEMO_DIR/$code.again.csv"
   done <<<"$SESSIONS"
-  printf '\ncredits at the provider: %s\n' "$(curl -s -m 5 "$SIMULATOR_URL/sim/stats")"
+  curl -s -m 5 "$SIMULATOR_URL/sim/stats" | awk '
+    function value(key) { return match($0, "\"" key "\":[0-9]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : "?" }
+    { printf "\nprovider: %s credits made, %s requests, %s of them repeated without effect, %s inquiries\n", value("effects"), value("requests"), value("duplicates"), value("inquiries") }'
   if [ "$AUDIT_STATUS" = 0 ]; then say "audit: clean"; else say "audit: findings"; daemon_command reconciler audit --all; fi
   say "report: $REPORT"
 }
@@ -157,6 +160,7 @@ demo() {
   start_all
   play
   status=$?
+  say
   print_urls
   if [ -t 1 ] && [ -t 0 ] && [ "${DEMO_KEEP:-1}" != 0 ]; then
     say "The stack stays up; Ctrl-C stops everything."

@@ -72,7 +72,7 @@ start_pg() {
 
 launch_pg() { start_process postgresql "$LOG_DIR/postgresql.log" "$SERVER_USER" INT "$PG_BIN/postgres" -D "$PG_DATA"; }
 
-pg() { PGOPTIONS= PGHOST=127.0.0.1 PGPORT=$PG_PORT PGUSER=$PG_USER PGDATABASE=${PG_DB:-$PG_DATABASE} PGCONNECT_TIMEOUT=5 "$PG_BIN/psql" -X -q -v ON_ERROR_STOP=1 "$@"; }
+pg() { PGOPTIONS='-c client_min_messages=warning' PGHOST=127.0.0.1 PGPORT=$PG_PORT PGUSER=$PG_USER PGDATABASE=${PG_DB:-$PG_DATABASE} PGCONNECT_TIMEOUT=5 "$PG_BIN/psql" -X -q -v ON_ERROR_STOP=1 "$@"; }
 
 wait_pg() {
   local end=$((SECONDS + 60))

@@ -2,6 +2,7 @@
 // Daemons of a test, wired together; see stack.h.
 #include "tests/support/stack.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,8 +76,9 @@ void stack_start_reconciler(struct stack *s)
   s->reconciler = start_daemon(s, "reconciler", "reconciler", "RECONCILER", s->reconciler_port);
 }
 
-static void start_simulator(struct stack *s)
+void stack_start_simulator(struct stack *s)
 {
+  process_free(s->simulator);
   char *bin = support_bin("simulator"), *listen = support_format("127.0.0.1:%d", s->simulator_port);
   char *callback = support_format("http://127.0.0.1:%d/v1/callbacks/simulator", s->fulfiller_port);
   s->simulator = process_start(&(struct process_spec){
@@ -85,6 +87,15 @@ static void start_simulator(struct stack *s)
   mem_free(callback);
   mem_free(listen);
   mem_free(bin);
+}
+
+struct process *stack_start_another(struct stack *s, const char *name)
+{
+  char label[40], section[24];
+  (void)snprintf(label, sizeof label, "%s-more", name);
+  (void)snprintf(section, sizeof section, "%s", name);
+  for (char *c = section; *c != '\0'; c++) *c = (char)toupper((unsigned char)*c);
+  return start_daemon(s, name, label, section, server_free_port(s->server));
 }
 
 static void install_test_clock(struct stack *s)
@@ -124,7 +135,7 @@ struct stack *stack_start(struct server *server, const struct stack_options *opt
   choose_ports(s);
   fill_env(s, o);
   if (o->test_clock) install_test_clock(s);
-  if (!o->no_simulator) start_simulator(s);
+  if (!o->no_simulator) stack_start_simulator(s);
   for (int i = 0; i < s->scheduler_count; i++) stack_start_scheduler(s, i);
   if (!o->no_fulfiller) stack_start_fulfiller(s);
   if (!o->no_reconciler) stack_start_reconciler(s);

@@ -40,6 +40,9 @@ void stack_free(struct stack *s);  // kills what still runs; NULL is allowed
 void stack_start_scheduler(struct stack *s, int index);
 void stack_start_fulfiller(struct stack *s);
 void stack_start_reconciler(struct stack *s);
+void stack_start_simulator(struct stack *s);  // with empty books
+// One more instance of a daemon, on a free port; the caller frees it.
+struct process *stack_start_another(struct stack *s, const char *name);
 
 // Runs `NAME -c CONFIG args…` on this stack; returns its exit status. Output and errors go to out (may be NULL).
 int stack_command(struct stack *s, const char *name, const char *const *args, struct buf *out);

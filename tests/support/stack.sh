@@ -70,6 +70,7 @@ begin() {
   trap 'on_signal 15' TERM
   trap 'on_signal 1' HUP
   make_server_dir || exit 1
+  for log in "$LOG_DIR"/*.log; do [ ! -e "$log" ] || mv "$log" "$log.1"; done  # the run before this one
   print_env >"$RUN_DIR/env"
 }
 
@@ -108,7 +109,6 @@ ENV
 
 print_urls() {
   cat <<URLS
-The stack is up:
   scheduler   $SCHEDULER_URL
   fulfiller   $FULFILLER_URL
   reconciler  $RECONCILER_URL   (console)
@@ -135,6 +135,7 @@ watch() {
 
 run() {
   start_all
+  say "The stack is up:"
   print_urls
   say "Ctrl-C stops everything."
   UP=1
