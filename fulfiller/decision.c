@@ -5,8 +5,11 @@
 // The database's due time lies this far behind the rung, so that the sweeper acts only when the queue did not.
 static const struct span rung_slack = {3000000};
 
-static struct decision on_rung(enum outcome outcome, struct span rung)
+// Where the provider asks for more patience than the rung has, a longer one is taken; beyond the longest the claim waits without a queue.
+static struct decision on_rung(const struct provider *p, const struct attempt_facts *f, enum outcome outcome, struct span rung)
 {
+  if (f->retry_after.us > rung.us) rung = provider_rung_at_least(p, f->retry_after);
+  if (f->retry_after.us > rung.us) return (struct decision){.outcome = outcome, .due = f->retry_after};
   return (struct decision){.outcome = outcome, .rung = rung, .due = {rung.us + rung_slack.us}};
 }
 
@@ -22,7 +25,7 @@ static struct decision decide_unknown(const struct provider *p, const struct att
   if (f->tries >= p->conf->attempts) return to_review(OUTCOME_UNKNOWN, "outcome_unknown");
   struct span rung = provider_rung(p, f->tries);
   if (f->outcome == OUTCOME_NOT_FOUND) rung = provider_rung_at_least(p, f->trust_left);
-  return on_rung(OUTCOME_UNKNOWN, rung);
+  return on_rung(p, f, OUTCOME_UNKNOWN, rung);
 }
 
 static struct decision decide_pending(const struct provider *p, const struct attempt_facts *f)
@@ -41,7 +44,7 @@ struct decision decision_make(const struct provider *p, const struct attempt_fac
     case OUTCOME_PENDING: return decide_pending(p, f);
     case OUTCOME_RETRY:
       if (f->tries >= p->conf->attempts) return to_review(OUTCOME_RETRY, "attempts_used_up");
-      return on_rung(OUTCOME_RETRY, provider_rung(p, f->tries));
+      return on_rung(p, f, OUTCOME_RETRY, provider_rung(p, f->tries));
     case OUTCOME_UNKNOWN:
     case OUTCOME_NOT_FOUND:
     case OUTCOME_COUNT: break;

@@ -12,12 +12,13 @@ struct attempt_facts {
   int64_t tries;            // since a person last retried it, this one included
   struct span age;          // since the claim was made
   struct span trust_left;   // a "not found" does not count for this long
+  struct span retry_after;  // the provider asked for this much patience; 0: it did not
   const char *review;       // a cause found elsewhere (the request cannot be made); NULL: none
 };
 struct decision {
   enum outcome outcome;     // never OUTCOME_NOT_FOUND
   const char *review;       // a literal; NULL: no person needed
   struct span due;          // the safety net publishes the claim after this
-  struct span rung;         // the queue that brings it back earlier; 0: none
+  struct span rung;         // the queue that brings it back earlier; 0: none, `due` does
 };
 struct decision decision_make(const struct provider *p, const struct attempt_facts *facts);

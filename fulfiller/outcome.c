@@ -7,7 +7,10 @@
 
 #include "common/contract.h"
 #include "common/jsonx.h"
+#include "common/text.h"
 #include "common/utf8.h"
+
+#define RETRY_AFTER_MAX_S (24 * 3600)
 
 const char *outcome_name(enum outcome o)
 {
@@ -78,6 +81,14 @@ static void describe(const struct answer_rules *rules, const json_t *body, struc
   if (v->code[0] == '\0') snprintf(v->code, sizeof v->code, "HTTP_%d", v->status);
 }
 
+// In seconds; an HTTP date is not looked at (the next rung comes anyway).
+static struct span retry_after_of(const struct http_answer *answer)
+{
+  uint64_t seconds = 0;
+  if (text_to_u64(answer->retry_after, strlen(answer->retry_after), &seconds) != RESULT_OK) return span_s(0);
+  return span_s(seconds < RETRY_AFTER_MAX_S ? (int64_t)seconds : RETRY_AFTER_MAX_S);
+}
+
 static void judge_answer(const struct answer_rules *rules, const struct http_answer *answer, struct verdict *v)
 {
   char why[JSONX_WHY_BYTES] = "";
@@ -85,6 +96,7 @@ static void judge_answer(const struct answer_rules *rules, const struct http_ans
   json_t *body = NULL;
   bool is_readable = answer->body_len == 0 || jsonx_parse(answer->body, answer->body_len, &body, why) == RESULT_OK;
   v->status = answer->status;
+  v->retry_after = retry_after_of(answer);
   if (!is_readable && rules->format == ANSWER_JSON && answer->status >= 200 && answer->status <= 299) {
     // Somebody else's page, or two truths in one object: whatever it says, it proves nothing (B82).
     v->outcome = OUTCOME_UNKNOWN;

@@ -58,6 +58,7 @@ struct verdict {
   char ref[VERDICT_REF_BYTES];         // "" if none; all texts are valid UTF-8
   char code[VERDICT_CODE_BYTES];
   char detail[VERDICT_DETAIL_BYTES];
+  struct span retry_after;             // the provider asks not to be called before; 0: it does not. At most a day
 };
 void outcome_classify(const struct answer_rules *rules, const struct http_answer *answer, struct verdict *out_verdict);
 // Copies text into a field of a verdict: cut between code points, invalid bytes and control characters become '?'.

@@ -164,10 +164,10 @@ static void insert_end(struct insert *in)
 
 static long long member(const json_t *entry, const char *name) { return json_integer_value(json_object_get(entry, name)); }
 
-// Puts one page; the last request id in it, "" after the last page.
-static void put_page(struct stack *s, struct insert *in, char after[80])
+// Puts the entries from the `after`-th on; how many there were.
+static size_t put_page(struct stack *s, struct insert *in, size_t after)
 {
-  char *path = support_format("/sim/ledger?limit=%d%s%s", LEDGER_PAGE, after[0] == '\0' ? "" : "&after=", after);
+  char *path = support_format("/sim/ledger?limit=%d&after=%zu", LEDGER_PAGE, after);
   json_t *page = NULL;
   if (http_json(s->simulator_port, "GET", path, NULL, &page) != 200 || !json_is_array(page)) support_die("simulator: GET %s", path);
   size_t count = json_array_size(page);
@@ -177,19 +177,18 @@ static void put_page(struct stack *s, struct insert *in, char after[80])
     if (id == NULL) support_die("simulator: an entry without requestId");
     insert_row(in);
     buf_printf(&in->text, "('%s',%lld,%lld,%lld)", id, member(entry, "hits"), member(entry, "effects"), member(entry, "reversals"));
-    (void)snprintf(after, 80, "%s", id);
   }
-  if (count < LEDGER_PAGE) after[0] = '\0';
   json_decref(page);
   mem_free(path);
+  return count;
 }
 
 void delivery_import_ledger(struct stack *s)
 {
   struct insert in = insert_begin(s, "test_ledger", "claim_id text, hits bigint, effects bigint, reversals bigint");
-  char after[80] = "";
-  do put_page(s, &in, after);
-  while (after[0] != '\0');
+  size_t after = 0, count;
+  do after += count = put_page(s, &in, after);
+  while (count == LEDGER_PAGE);
   insert_end(&in);
 }
 
