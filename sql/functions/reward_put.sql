@@ -24,9 +24,9 @@ begin
   return case when v_old.id is null then 'created' else 'updated' end;
 end $$;
 
--- Parameters: i_code. Result: the newest version as JSON text, null if there is none. Locks, errors: none.
+-- Parameters: i_code. Result: the newest version as JSON text, null if there is none. Volatile, so that it sees what the same statement has put. Locks, errors: none.
 create or replace function largesse.reward_json(i_code text) returns text
-language sql stable security definer
+language sql volatile security definer
 set search_path = largesse, pg_temp
 as $$
   select json_strip_nulls(json_build_object('code', r.code, 'provider', r.provider,

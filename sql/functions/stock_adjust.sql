@@ -20,8 +20,8 @@ begin
   select * into v_stock from largesse.stock s where s.activity_id = v_act.id and s.segment = 0 for update;
   select * into v_old from largesse.stock_adjustment d where d.activity_id = v_act.id and d.key = i_key;
   if found then
-    if v_old.by <> i_by then
-      return query select 'BIZ_ID_REUSED', 'this key was used for an adjustment by ' || v_old.by, null::bigint, null::bigint; return;
+    if v_old."by" <> i_by then  -- quoted: BY is a word of plpgsql
+      return query select 'BIZ_ID_REUSED', 'this key was used for an adjustment by ' || v_old."by", null::bigint, null::bigint; return;
     end if;
     return query select 'replayed', null::text, v_old.total, v_old.remaining; return;
   end if;

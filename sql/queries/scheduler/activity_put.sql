@@ -1,2 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-select outcome, detail, array_to_string(changed, ','), version from largesse.activity_put($1::jsonb, $2::text, $3::bigint)
+-- activity_json is volatile: it sees what activity_put has just written.
+select p.outcome, p.detail, array_to_string(p.changed, ','), p.version, j.doc::text
+  from largesse.activity_put($1::jsonb, $2::text, $3::bigint) p
+  left join lateral largesse.activity_json(case when p.version is not null then $1::jsonb ->> 'code' end) j on true

@@ -1,2 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
-select largesse.reward_put($1::text, $2::text, $3::bigint, $4::text, $5::jsonb)
+select p.outcome, largesse.reward_json(case when p.outcome is not null then $1::text end)
+  from largesse.reward_put($1::text, $2::text, $3::bigint, $4::text, $5::jsonb) as p(outcome)
