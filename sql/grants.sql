@@ -37,8 +37,9 @@ begin
          'activity_history_list', 'activity_cache', 'stock_adjust', 'reward_put', 'reward_json', 'event_put', 'local_time', 'event_out_take', 'event_out_done',
          'refusal_add', 'activity_cache_find', 'claim_due_count', 'partitions_ensure', 'partition_month']),
       ('largesse_fulfiller', array['claim_take', 'claim_settle', 'dead_letter_unreadable', 'delivery_figures']),
-      ('largesse_reconciler', array['audit_list', 'audit_run', 'finding_record', 'finding_list', 'audit_begin', 'audit_end', 'audit_activities', 'dead_letter_retry',
-         'dead_letter_list', 'dead_letter_show', 'activity_json', 'activity_list', 'claim_get', 'claim_get_by_biz'])
+      ('largesse_reconciler', array['audit_list', 'audit_run', 'audit_begin', 'audit_activities', 'audit_record', 'audit_recorded', 'audit_end', 'audit_runs',
+         'audit_figures', 'finding_list', 'finding_show', 'dead_letter_list', 'dead_letter_of_claims', 'dead_letter_show', 'dead_letter_retry_where',
+         'activity_json', 'activity_list', 'claim_get', 'claim_get_by_biz'])
     ) as g(role_name, functions)
   loop
     for v_sig in

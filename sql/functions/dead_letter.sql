@@ -28,6 +28,8 @@ begin
     outcome := case when not found then 'not_found'
                     when v_letter.closed_at is not null then 'already_done'
                     when v_letter.claim_id is null then 'not_retryable'
+                    when i_dry_run and not exists (select from largesse.claim c where c.activity_id = v_letter.activity_id and c.id = v_letter.claim_id
+                                                      and c.status = 'issuing' and c.review_since is not null) then 'already_done'
                     else 'retried' end;
     if outcome = 'retried' and not i_dry_run then
       update largesse.claim c

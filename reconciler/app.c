@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reconciler as a whole: what it is made of, in which order it starts and drains.
+// Owner: main; loop thread.
+#include "reconciler/app.h"
+
+#include <string.h>
+
+#include "common/loop.h"
+#include "common/mem.h"
+#include "reconciler/cli.h"
+#include "reconciler/figures.h"
+#include "reconciler/routes.h"
+
+#define HEALTH_EVERY span_ms(200)
+#define SCRATCH_BYTES_MAX (32u * 1024u * 1024u)
+
+static const char *why_not_ready(const struct app *app)
+{
+  if (app->draining) return "draining";
+  return db_pool_is_up(app->db) ? NULL : "database away";
+}
+
+static bool differs(const char *a, const char *b) { return a != b && (!a || !b || strcmp(a, b) != 0); }
+
+static void look_at_health(struct app *app)
+{
+  const char *not_ready = why_not_ready(app);
+  if (differs(not_ready, app->not_ready)) LOG(app->rt->log, EV_READINESS_CHANGED, F_BOOL("ready", not_ready == NULL), F_STR("reason", not_ready));
+  app->not_ready = not_ready;
+  web_server_set_not_ready(app->web, not_ready);
+}
+
+static void on_health_due(void *ctx)
+{
+  struct app *app = ctx;
+  look_at_health(app);
+  loop_timer_set(app->health_timer, HEALTH_EVERY);
+}
+
+bool app_is_ready(const struct app *app, const char **out_why_not)
+{
+  const char *why = why_not_ready(app);
+  if (why) *out_why_not = why;
+  return why == NULL;
+}
+
+enum result app_start(struct runtime *rt, const void *config, struct app **out_app)
+{
+  struct app *app = MEM_NEW(struct app);
+  app->rt = rt;
+  app->conf = *(const struct reconciler_conf *)config;
+  app->not_ready = "starting";
+  buf_init(&app->scratch, SCRATCH_BYTES_MAX);
+  app->db = db_pool_new(rt, &app->conf.daemon.database, "largesse-reconciler", RECONCILER_ROLE);
+  app->web = web_server_new(rt, &app->conf.web, reconciler_routes(), app);
+  app->figures = figures_new(rt, app->db, app->conf.figures_every);
+  app->health_timer = loop_timer_new(rt->loop, on_health_due, app);
+  char why[WEB_WHY_BYTES] = "";
+  enum result result = web_server_start(app->web, why);
+  if (result != RESULT_OK) {
+    LOG(rt->log, EV_DAEMON_FAILED, F_STR("detail", why));
+    app_stop(app);
+    return result;
+  }
+  figures_start(app->figures);
+  on_health_due(app);
+  *out_app = app;
+  return RESULT_OK;
+}
+
+void app_reload(struct app *app, const void *config)
+{
+  app->conf = *(const struct reconciler_conf *)config;
+  db_pool_reload(app->db, &app->conf.daemon.database);
+  figures_set_every(app->figures, app->conf.figures_every);
+}
+
+void app_drain(struct app *app)
+{
+  app->draining = true;
+  look_at_health(app);
+  web_server_drain(app->web);
+  figures_stop(app->figures);
+}
+
+bool app_is_idle(const struct app *app) { return web_server_open_requests(app->web) == 0 && app->open_calls == 0; }
+
+// The database's callbacks come while their receivers live.
+void app_stop(struct app *app)
+{
+  db_pool_free(app->db);
+  figures_free(app->figures);
+  web_server_free(app->web);
+  loop_timer_free(app->health_timer);
+  buf_release(&app->scratch);
+  mem_free(app);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reconciler as a whole: what it is made of, in which order it starts and drains. web_context(req) is a struct app *.
+// Owner: main; loop thread.
+#pragma once
+
+#include "common/buf.h"
+#include "common/daemon.h"
+#include "common/web.h"
+#include "reconciler/config.h"
+
+struct figures;
+struct loop_timer;
+
+// The daemon's own log events and metrics, after the library's.
+enum reconciler_event {
+  EV_RECONCILER_BASE = LOG_COMMON_EVENT_COUNT - 1,
+#define LOG_EVENT(id, level, name) id,
+#include "reconciler/log_events.def"
+#undef LOG_EVENT
+};
+enum reconciler_metric {
+  M_RECONCILER_BASE = METRIC_COMMON_COUNT - 1,
+#define METRIC(id, type, name, labels, help) id,
+#include "reconciler/metrics.def"
+#undef METRIC
+};
+
+struct app {
+  struct runtime *rt;
+  struct reconciler_conf conf;  // texts inside belong to the loaded configuration; only numbers follow a reload
+  struct db_pool *db;
+  struct web_server *web;
+  struct figures *figures;
+  struct buf scratch;           // for one answer at a time
+  struct loop_timer *health_timer;
+  size_t open_calls;            // of handlers; they hold a request and a statement
+  const char *not_ready;        // NULL: ready
+  bool draining;
+};
+
+enum result app_start(struct runtime *rt, const void *config, struct app **out_app);
+void app_reload(struct app *app, const void *config);
+void app_drain(struct app *app);
+bool app_is_idle(const struct app *app);
+bool app_is_ready(const struct app *app, const char **out_why_not);
+void app_stop(struct app *app);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// `reconciler audit`: without options, the activities whose window or claims touch the last 24 hours, and those with open findings; with --date, one day
+// of UTC; with --all or --activity alone, everything. The status is 0 when all is clean, 1 with findings, 75 when nothing was found but not everything
+// could be looked at.
+// Owner: the command; blocking.
+#include "reconciler/audit_command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "reconciler/audit.h"
+#include "reconciler/cli.h"
+#include "reconciler/report.h"
+
+static const char name[] = "audit";
+
+struct audit_options {
+  const char *date, *activity, *format, *output;
+  bool all, resume;
+  enum report_format report_format;
+};
+
+static bool is_date(const char *text)
+{
+  char instant[32];
+  struct wall_time t;
+  if (strlen(text) != 10 || snprintf(instant, sizeof instant, "%sT00:00:00Z", text) >= (int)sizeof instant) return false;
+  return text_to_time(instant, strlen(instant), &t) == RESULT_OK;
+}
+
+// NULL: all is well.
+static const char *fault_of(struct audit_options *o, size_t words)
+{
+  if (words > 0) return "takes no arguments but its options";
+  if (o->date != NULL && o->all) return "--date and --all exclude each other";
+  if (o->date != NULL && !is_date(o->date)) return "--date must be a day such as 2026-11-29";
+  if (o->activity != NULL && !text_is_code(o->activity, strlen(o->activity))) return "--activity must be the code of an activity";
+  if (o->format != NULL && report_format_parse(o->format, &o->report_format) != RESULT_OK) return "--format must be text, json, csv or html";
+  return NULL;
+}
+
+static int audit_and_report(struct cli *c, const struct audit_options *o)
+{
+  struct audit_request request = {
+    .mode = o->date != NULL ? "date" : o->all || o->activity != NULL ? "all" : "recent",
+    .date = o->date, .activity_code = o->activity, .resume = o->resume};
+  struct audit_report report;
+  char why[DB_WHY_BYTES] = "";
+  enum result result = audit_run(c->session, &c->conf->audit, &request, &report, why);
+  if (result != RESULT_OK) return cli_failed(name, why[0] != '\0' ? why : result_text(result), cli_exit_code(result));
+
+  struct buf text, verdict;
+  buf_init(&text, REPORT_BYTES_MAX);
+  buf_init(&verdict, 1024);
+  report_put(&report, o->report_format, &text);
+  struct finding_counts counts = finding_set_count(&report.findings);
+  int exit_code = finding_exit_status(&counts, report.failed);
+  int written = cli_write(name, &text, o->output);
+  if (written != EXIT_OK) {
+    exit_code = written;
+  } else if (o->output != NULL) {
+    report_put_verdict(&report, &verdict);
+    (void)printf("%s\nreport: %s\n", buf_text(&verdict), o->output);
+  }
+  if (report.has_unfinished && !report.is_resumed) (void)fprintf(stderr, "reconciler: audit: an earlier run of this scope had not finished; --resume would have gone on with it\n");
+  buf_release(&text);
+  buf_release(&verdict);
+  audit_report_release(&report);
+  return exit_code;
+}
+
+int audit_command(const void *config, struct log *log, int argc, char **argv)
+{
+  (void)log;
+  struct audit_options o = {.report_format = REPORT_TEXT};
+  const struct cmdline_option options[] = {
+    {"--date", &o.date, NULL},     {"--activity", &o.activity, NULL}, {"--format", &o.format, NULL},
+    {"--output", &o.output, NULL}, {"--all", NULL, &o.all},           {"--resume", NULL, &o.resume},
+  };
+  char why[CMDLINE_WHY_BYTES] = "";
+  size_t words = 0;
+  if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(name, AUDIT_USAGE, why);
+  const char *fault = fault_of(&o, words);
+  if (fault != NULL) return cli_misused(name, AUDIT_USAGE, fault);
+  struct cli c;
+  if (!cli_open(&c, name, config)) return c.exit_code;
+  int exit_code = audit_and_report(&c, &o);
+  cli_close(&c);
+  return exit_code;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// An HTTP request that waits for the database: one statement at a time, failures answered alike.
+// Owner: the handler that made it; loop thread. Freed by call_end, after the answer.
+#pragma once
+
+#include "common/db.h"
+#include "common/web.h"
+#include "reconciler/app.h"
+
+struct call {
+  struct db_request req;
+  struct app *app;
+  struct web_request *web;
+  void (*on_rows)(struct call *c, const struct db_rows *rows);  // answers and ends the call, or sends the next statement
+  void (*on_end)(struct call *c);                               // what the handler added is freed here; NULL: nothing
+};
+
+// Embed it first; size is the handler's struct, zeroed.
+struct call *call_new(struct web_request *web, size_t size, void (*on_rows)(struct call *c, const struct db_rows *rows));
+struct db_args *call_args(struct call *c);                      // cleared, for the next statement
+void call_send(struct call *c, const struct db_statement *statement);
+void call_end(struct call *c);
+
+void call_refuse(struct web_request *web, const char *detail);  // 400 INVALID_REQUEST
+void call_not_found(struct web_request *web, const char *detail);
+
+// A parameter of the query: NULL if absent. False after a 400: not UTF-8, or longer than any such value.
+bool call_text(struct web_request *web, const char *name, const char **out_value);
+bool call_number(struct web_request *web, const char *name, int64_t min, int64_t max, int64_t *io_value);

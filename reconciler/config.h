@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reconciler's configuration: the sections all daemons share, and `reconciler`.
+// Owner: the daemon; a new struct per load, read only.
+#pragma once
+
+#include "common/conf.h"
+#include "common/daemon.h"
+#include "common/web.h"
+
+struct audit_conf {
+  struct span statement_timeout;  // of one audit of one activity
+  int64_t findings_max;           // of one audit of one activity
+};
+
+struct reconciler_conf {
+  struct daemon_conf daemon;      // first: daemon.h relies on it
+  struct web_conf web;
+  struct audit_conf audit;
+  int64_t retry_batch_rows;       // dead letters retried by one statement
+  struct span figures_every;
+};
+
+const struct conf_table *reconciler_conf_table(void);

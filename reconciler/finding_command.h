@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// `reconciler findings list|show`.
+// Owner: the command; blocking.
+#pragma once
+
+#include "common/log.h"
+
+#define FINDING_LIST_USAGE "[--state opened|open|gone|all] [--kind K] [--activity A] [--after KEY] [--limit N] [--format text|json]"
+#define FINDING_SHOW_USAGE "KEY [--format text|json]"
+
+int finding_command_list(const void *config, struct log *log, int argc, char **argv);
+int finding_command_show(const void *config, struct log *log, int argc, char **argv);

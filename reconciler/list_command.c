@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Listings of commands, page by page: a table, or one JSON document {"items": […], "next": …}; and one document as lines or JSON.
+// Owner: the command; blocking.
+#include "reconciler/list_command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/jsonx.h"
+#include "common/mem.h"
+#include "common/text.h"
+
+#define PAGE_BYTES_MAX (64u * 1024u * 1024u)
+
+static void flush_page(struct list *l)
+{
+  if (buf_result(&l->page) != RESULT_OK) l->cli->exit_code = EXIT_SOFTWARE;
+  (void)fwrite(buf_text(&l->page), 1, l->page.len, stdout);
+  buf_clear(&l->page);
+}
+
+bool list_begin(struct list *l, struct cli *cli, const struct doc_column *columns, bool is_json, const char *limit, const char *usage)
+{
+  int64_t rows = 0;
+  if (limit != NULL && (text_to_i64(limit, strlen(limit), &rows) != RESULT_OK || rows < 1)) {
+    cli->exit_code = cli_misused(cli->name, usage, "--limit must be a number of at least 1");
+    return false;
+  }
+  *l = (struct list){.cli = cli, .columns = columns, .is_json = is_json, .limit = rows};
+  buf_init(&l->page, PAGE_BYTES_MAX);
+  if (is_json) buf_puts(&l->page, "{\"items\":[");
+  return true;
+}
+
+// One more than may be printed, so that the end of the list is known for sure.
+int64_t list_page_rows(const struct list *l)
+{
+  int64_t left = l->limit - l->printed + 1;
+  return l->limit > 0 && left < CLI_PAGE ? left : CLI_PAGE;
+}
+
+static void put_doc(struct list *l, const char *doc)
+{
+  if (l->is_json) {
+    buf_puts(&l->page, l->printed > 0 ? ",\n" : "\n");
+    buf_puts(&l->page, doc);
+    return;
+  }
+  if (l->printed == 0) doc_put_titles(l->columns, &l->page);
+  json_t *json = NULL;
+  if (jsonx_parse(doc, strlen(doc), &json, NULL) != RESULT_OK) return;
+  doc_put_row(l->columns, json, &l->page);
+  json_decref(json);
+}
+
+static void remember_place(struct list *l, const struct db_rows *rows, size_t row, bool place_is_text)
+{
+  char number[24];
+  (void)snprintf(number, sizeof number, "%" PRId64, place_is_text ? 0 : db_rows_i64(rows, row, 0));
+  mem_free(l->last);
+  l->last = mem_strdup(place_is_text ? db_rows_text(rows, row, 0) : number);
+}
+
+bool list_rows(struct list *l, const struct db_rows *rows, bool place_is_text)
+{
+  size_t count = db_rows_count(rows);
+  bool is_more = (int64_t)count == list_page_rows(l);
+  for (size_t i = 0; i < count; i++) {
+    if (l->limit > 0 && l->printed == l->limit) {
+      l->is_cut = true;
+      is_more = false;
+      break;
+    }
+    put_doc(l, db_rows_text(rows, i, 1));
+    remember_place(l, rows, i, place_is_text);
+    l->printed++;
+  }
+  flush_page(l);
+  return is_more;
+}
+
+int list_end(struct list *l)
+{
+  if (l->is_json) {
+    buf_puts(&l->page, l->printed > 0 ? "\n],\"next\":" : "],\"next\":");
+    if (l->is_cut) buf_put_json(&l->page, l->last, strlen(l->last));
+    else buf_puts(&l->page, "null");
+    buf_puts(&l->page, "}\n");
+  } else if (l->is_cut) {
+    buf_puts(&l->page, "more follow; go on with --after '");
+    cmdline_put_text(&l->page, l->last);
+    buf_puts(&l->page, "'\n");
+  } else if (l->printed == 0) {
+    buf_puts(&l->page, "none\n");
+  }
+  flush_page(l);
+  buf_release(&l->page);
+  mem_free(l->last);
+  return l->cli->exit_code;
+}
+
+int list_show(struct cli *cli, const struct db_rows *rows, bool is_json, const char *what, const char *id)
+{
+  struct buf text;
+  json_t *doc = NULL;
+  if (db_rows_count(rows) == 0) {
+    (void)fprintf(stderr, "reconciler: %s: there is no %s %s\n", cli->name, what, id);
+    return EXIT_DATA;
+  }
+  buf_init(&text, PAGE_BYTES_MAX);
+  const char *json = db_rows_text(rows, 0, 0);
+  if (is_json) {
+    buf_puts(&text, json);
+    buf_putc(&text, '\n');
+  } else if (jsonx_parse(json, strlen(json), &doc, NULL) == RESULT_OK) {
+    doc_put_text(doc, &text);
+  }
+  json_decref(doc);
+  int exit_code = cli_write(cli->name, &text, NULL);
+  buf_release(&text);
+  return exit_code;
+}
