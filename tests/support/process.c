@@ -29,22 +29,26 @@ struct process {
   double ready_seconds;
 };
 
-// This program's environment with `more` on top; entries are borrowed, the array is the caller's.
+// Is NAME of entry ("NAME=value") set by one of list, from index `from` on?
+static bool is_set_in(const char *const *list, size_t from, const char *entry)
+{
+  size_t name_len = strcspn(entry, "=") + 1;
+  for (size_t i = from; list != NULL && list[i] != NULL; i++)
+    if (strncmp(list[i], entry, name_len) == 0) return true;
+  return false;
+}
+
+// This program's environment with `more` on top, each name once, the last one wins; entries are borrowed, the array is the caller's.
 static const char **merge_environment(const char *const *more)
 {
   size_t old_count = 0, more_count = 0, n = 0;
   while (environ[old_count] != NULL) old_count++;
   while (more != NULL && more[more_count] != NULL) more_count++;
   const char **env = MEM_ARRAY(const char *, old_count + more_count + 1);
-  for (size_t i = 0; i < old_count; i++) {
-    bool replaced = false;
-    for (size_t j = 0; j < more_count && !replaced; j++) {
-      size_t name = strcspn(more[j], "=") + 1;
-      replaced = strncmp(environ[i], more[j], name) == 0;
-    }
-    if (!replaced) env[n++] = environ[i];
-  }
-  for (size_t j = 0; j < more_count; j++) env[n++] = more[j];
+  for (size_t i = 0; i < old_count; i++)
+    if (!is_set_in(more, 0, environ[i])) env[n++] = environ[i];
+  for (size_t i = 0; i < more_count; i++)
+    if (!is_set_in(more, i + 1, more[i])) env[n++] = more[i];
   return env;
 }
 

@@ -15,7 +15,7 @@ struct stack_options {
   int schedulers;           // 0: one; STACK_NONE: none
   bool no_fulfiller, no_reconciler, no_simulator;
   bool test_clock;          // installs tests/support/test_clock.sql
-  const char *const *env;   // further NAME=value for every daemon, ended by NULL
+  const char *const *env;   // further NAME=value for every daemon, ended by NULL; they win over what stack_start sets
   const char *config;       // NULL: config/largesse.yaml
 };
 #define STACK_NONE (-1)

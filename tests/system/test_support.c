@@ -94,7 +94,7 @@ static void commands_have_output_status_and_an_end(void **state)
   buf_init(&out, 1000);
   buf_init(&err, 1000);
   const char *const command[] = {"/bin/sh", "-c", "echo $GREETING; echo oops >&2; exit 7", NULL};
-  assert_int_equal(process_run(command, (const char *const[]){"GREETING=hi", NULL}, 5, &out, &err), 7);
+  assert_int_equal(process_run(command, (const char *const[]){"GREETING=no", "GREETING=hi", NULL}, 5, &out, &err), 7);
   assert_string_equal(buf_text(&out), "hi\n");
   assert_string_equal(buf_text(&err), "oops\n");
   double begin = support_now();
