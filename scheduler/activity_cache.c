@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this scheduler remembers of each activity: a table by code, kept in step by polling (changes often, everything now and then).
-// Owner: app; loop thread.
+// What this scheduler remembers of each activity, kept in step by polling; and the database's clock.
+// Owner: app; loop thread. An entry may go away at the next turn unless it is pinned.
 #include "scheduler/activity_cache.h"
 
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "scheduler/periodic.h"
 #include "scheduler/worker_store.h"
 
-enum { BUCKETS_AT_FIRST = 1024 };  // a power of two
-#define SEARCHES_MAX 256           // codes asked for by one statement
-#define FRESH_FOR span_s(5)
+enum { BUCKETS_AT_FIRST = 1024 };       // a power of two
+#define SEARCHES_MAX               256  // codes asked for by one statement
+#define FRESH_FOR                  span_s(5)
 #define DIFFERENCE_WORTH_A_LINE_US 500000
 
 struct activity_cache {
@@ -26,15 +26,16 @@ struct activity_cache {
   struct periodic search;
   struct list searches, searching;  // waiting; asked for by the statement under way
   struct clock_view clock;
-  struct wall_time read_at;         // the database's instant of the last read
+  struct wall_time read_at;  // the database's instant of the last read
   struct mono_time read_here, full_read_here;
-  uint32_t full_read;               // number of the last full read
+  uint32_t full_read;  // number of the last full read
   bool is_full_read, is_loaded;
   void (*on_change)(void *ctx);
   void *on_change_ctx;
 };
 
-// --- the table --------------------------------------------------------------------------------------------------------
+// --- the table
+// --------------------------------------------------------------------------------------------------------
 
 static size_t bucket_of(const struct activity_cache *c, const char *code)
 {
@@ -99,14 +100,18 @@ static bool take_row(struct activity_cache *c, const struct activity_row *row)
 {
   struct activity *a = activity_cache_find(c, row->code);
   if (!a) a = add_activity(c, row);
-  struct activity_facts facts = {activity_status_of(row->status), row->start, row->end, row->is_limited, row->remaining};
-  bool is_news = a->facts.status != facts.status || a->facts.start.us != facts.start.us || a->facts.end.us != facts.end.us;
-  if (is_news && c->is_loaded) LOG(c->rt->log, EV_ACTIVITY_CHANGED, F_STR("activity_code", a->code), F_STR("status", row->status));
+  struct activity_facts facts = {activity_status_of(row->status), row->start, row->end, row->is_limited,
+                                 row->remaining};
+  bool is_news =
+      a->facts.status != facts.status || a->facts.start.us != facts.start.us || a->facts.end.us != facts.end.us;
+  if (is_news && c->is_loaded)
+    LOG(c->rt->log, EV_ACTIVITY_CHANGED, F_STR("activity_code", a->code), F_STR("status", row->status));
   a->facts = facts;
   copy_text(a->reward_code, sizeof a->reward_code, row->reward_code);
   copy_text(a->provider, sizeof a->provider, row->provider);
   if (c->is_full_read) a->seen_in_read = c->full_read;
-  if (facts.is_limited && !a->stock_remaining) a->stock_remaining = METRIC_SERIES(c->rt->metrics, M_STOCK_REMAINING, a->code);
+  if (facts.is_limited && !a->stock_remaining)
+    a->stock_remaining = METRIC_SERIES(c->rt->metrics, M_STOCK_REMAINING, a->code);
   if (facts.is_limited) metric_series_put(a->stock_remaining, (double)facts.remaining);
   return is_news;
 }
@@ -137,21 +142,25 @@ void activity_refresh(struct activity *a, const char *status, bool is_limited, i
   if (is_limited && a->stock_remaining) metric_series_put(a->stock_remaining, (double)remaining);
 }
 
-// --- the database's clock ---------------------------------------------------------------------------------------------
+// --- the database's clock
+// ---------------------------------------------------------------------------------------------
 
 struct clock_view activity_cache_clock(const struct activity_cache *c) { return c->clock; }
 
-void activity_cache_clock_sample(struct activity_cache *c, struct wall_time sent, struct wall_time database, struct wall_time received)
+void activity_cache_clock_sample(struct activity_cache *c, struct wall_time sent, struct wall_time database,
+                                 struct wall_time received)
 {
   struct clock_view fresh = clock_view_update(&c->clock, sent, database, received);
   int64_t step = fresh.difference.us - (c->clock.is_known ? c->clock.difference.us : 0);
   if (step > DIFFERENCE_WORTH_A_LINE_US || step < -DIFFERENCE_WORTH_A_LINE_US)
-    LOG(c->rt->log, EV_CLOCK_DIFFERENCE_CHANGED, F_SPAN("difference_s", fresh.difference), F_SPAN("uncertainty_s", fresh.uncertainty));
+    LOG(c->rt->log, EV_CLOCK_DIFFERENCE_CHANGED, F_SPAN("difference_s", fresh.difference),
+        F_SPAN("uncertainty_s", fresh.uncertainty));
   c->clock = fresh;
   metric_put(c->rt->metrics, M_CLOCK_DIFFERENCE, span_to_seconds(fresh.difference));
 }
 
-// --- reading ----------------------------------------------------------------------------------------------------------
+// --- reading
+// ----------------------------------------------------------------------------------------------------------
 
 static const struct db_statement *prepare_read(void *ctx, struct db_args *args)
 {
@@ -188,7 +197,8 @@ static struct span on_read(void *ctx, const struct db_rows *rows)
   return c->conf->cache.poll;
 }
 
-// --- codes that memory does not know ----------------------------------------------------------------------------------
+// --- codes that memory does not know
+// ----------------------------------------------------------------------------------
 
 static const struct db_statement *prepare_search(void *ctx, struct db_args *args)
 {
@@ -240,7 +250,8 @@ void activity_cache_search(struct activity_cache *c, struct activity_search *s)
   periodic_soon(&c->search);
 }
 
-// --- life -------------------------------------------------------------------------------------------------------------
+// --- life
+// -------------------------------------------------------------------------------------------------------------
 
 struct activity_cache *activity_cache_new(struct runtime *rt, struct db_pool *db, const struct scheduler_conf *conf)
 {

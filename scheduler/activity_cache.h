@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this scheduler remembers of each activity, polled from the database, and how far the database's clock is from ours.
+// What this scheduler remembers of each activity, kept in step by polling; and the database's clock.
 // Owner: app; loop thread. An entry may go away at the next turn unless it is pinned.
 #pragma once
 
@@ -24,11 +24,11 @@ struct activity {
   char reward_code[CODE_BYTES_MAX + 1];  // "" without a reward
   char provider[NAME_CHARS_MAX + 1];     // "" without a reward
   struct activity_facts facts;
-  uint32_t seen_in_read;                 // number of the full read that held it last
-  unsigned pins;                         // lanes and counters that point here
-  struct claim_lane *lane;               // of the batcher; NULL while nothing waits
-  struct list refused;                   // in the list of refusal_counts
-  uint32_t refusals[VERDICT_COUNT];      // not written to the database yet
+  uint32_t seen_in_read;             // number of the full read that held it last
+  unsigned pins;                     // lanes and counters that point here
+  struct claim_lane *lane;           // of the batcher; NULL while nothing waits
+  struct list refused;               // in the list of refusal_counts
+  uint32_t refusals[VERDICT_COUNT];  // not written to the database yet
   struct metric_series *outcomes[VERDICT_COUNT];
   struct metric_series *stock_taken, *stock_remaining;
 };
@@ -37,7 +37,8 @@ struct activity_cache;
 struct activity_cache *activity_cache_new(struct runtime *rt, struct db_pool *db, const struct scheduler_conf *conf);
 void activity_cache_free(struct activity_cache *c);
 void activity_cache_start(struct activity_cache *c);
-void activity_cache_close(struct activity_cache *c);           // no further reads; searches that wait are answered; before the pool is freed
+void activity_cache_close(
+    struct activity_cache *c);  // no further reads; searches that wait are answered; before the pool is freed
 bool activity_cache_is_loaded(const struct activity_cache *c);  // the first full read is here
 bool activity_cache_is_fresh(const struct activity_cache *c);   // read within the last seconds
 void activity_cache_poke(struct activity_cache *c);             // something changed: read now
@@ -45,7 +46,8 @@ void activity_cache_poke(struct activity_cache *c);             // something cha
 void activity_cache_on_change(struct activity_cache *c, void (*fn)(void *ctx), void *ctx);
 
 struct activity *activity_cache_find(struct activity_cache *c, const char *code);  // NULL: not in memory
-// Asks the database for a code that memory does not know; on_found gets NULL if there is none, or if the database is away (then found is false).
+// Asks the database for a code that memory does not know; on_found gets NULL if there is none, or if the database is
+// away (then found is false).
 struct activity_search {
   struct list node;
   char code[CODE_BYTES_MAX + 1];
@@ -58,4 +60,5 @@ void activity_cache_search(struct activity_cache *c, struct activity_search *s);
 void activity_refresh(struct activity *a, const char *status, bool is_limited, int64_t remaining);
 // The database's clock as seen from here.
 struct clock_view activity_cache_clock(const struct activity_cache *c);
-void activity_cache_clock_sample(struct activity_cache *c, struct wall_time sent, struct wall_time database, struct wall_time received);
+void activity_cache_clock_sample(struct activity_cache *c, struct wall_time sent, struct wall_time database,
+                                 struct wall_time received);

@@ -17,11 +17,12 @@
 #include "scheduler/routes.h"
 #include "scheduler/sweep.h"
 
-#define DATABASE_ROLE "largesse_scheduler"
-#define HEALTH_EVERY span_ms(200)
+#define DATABASE_ROLE     "largesse_scheduler"
+#define HEALTH_EVERY      span_ms(200)
 #define SCRATCH_BYTES_MAX 65536
 
-// --- health -----------------------------------------------------------------------------------------------------------
+// --- health
+// -----------------------------------------------------------------------------------------------------------
 
 static const char *why_not_ready(const struct app *app)
 {
@@ -45,7 +46,8 @@ static void look_at_health(struct app *app)
 {
   const char *not_ready = why_not_ready(app), *degraded = why_degraded(app);
   if (differs(not_ready, app->not_ready) || differs(degraded, app->degraded))
-    LOG(app->rt->log, EV_READINESS_CHANGED, F_BOOL("ready", not_ready == NULL), F_STR("reason", not_ready ? not_ready : degraded));
+    LOG(app->rt->log, EV_READINESS_CHANGED, F_BOOL("ready", not_ready == NULL),
+        F_STR("reason", not_ready ? not_ready : degraded));
   app->not_ready = not_ready;
   app->degraded = degraded;
   web_server_set_not_ready(app->web, not_ready);
@@ -67,9 +69,11 @@ bool app_is_ready(const struct app *app, const char **out_why_not)
   return why == NULL;
 }
 
-// --- what the parts tell each other -----------------------------------------------------------------------------------
+// --- what the parts tell each other
+// -----------------------------------------------------------------------------------
 
-static void on_accepted(void *ctx, const struct activity *a, const int64_t *claim_ids, size_t count, const char *traceparent)
+static void on_accepted(void *ctx, const struct activity *a, const int64_t *claim_ids, size_t count,
+                        const char *traceparent)
 {
   struct app *app = ctx;
   struct lane_item items[CLAIM_BATCH_ROWS_MAX];
@@ -91,7 +95,8 @@ static void on_activities_moved(void *ctx)
   event_relay_wake(app->events);
 }
 
-// --- life -------------------------------------------------------------------------------------------------------------
+// --- life
+// -------------------------------------------------------------------------------------------------------------
 
 static void make_parts(struct app *app)
 {
@@ -152,7 +157,8 @@ void app_drain(struct app *app)
   event_relay_stop(app->events);
 }
 
-// What a missing database or broker keeps open is not waited for: the claim row is its own outbox, and counters are statistics.
+// What a missing database or broker keeps open is not waited for: the claim row is its own outbox, and counters are
+// statistics.
 bool app_is_idle(const struct app *app)
 {
   bool broker_works = mq_publisher_is_up(app->mq) && !mq_publisher_is_blocked(app->mq);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduler as a whole: what it is made of, in which order it starts and drains. web_context(req) is a struct app *.
+// The scheduler as a whole: parts, start order, drain order. web_context(req) is a struct app pointer.
 // Owner: main; loop thread.
 #pragma once
 
@@ -32,21 +32,21 @@ enum scheduler_metric {
 
 struct app {
   struct runtime *rt;
-  struct scheduler_conf conf;        // texts inside belong to the loaded configuration; only numbers follow a reload
+  struct scheduler_conf conf;  // texts inside belong to the loaded configuration; only numbers follow a reload
   struct db_pool *db;
   struct mq_publisher *mq;
   struct web_server *web;
-  struct activity_cache *cache;      // activity_cache_poke(app->cache) after a change makes it visible here at once
+  struct activity_cache *cache;  // activity_cache_poke(app->cache) after a change makes it visible here at once
   struct claim_batcher *batcher;
   struct lane_publisher *lanes;
   struct refusal_counts *refusals;
   struct activity_clock *clock;
   struct sweeper *sweeper;
   struct event_relay *events;
-  struct buf scratch;                // for one answer at a time
+  struct buf scratch;  // for one answer at a time
   struct loop_timer *health_timer;
-  const char *not_ready;             // NULL: ready
-  const char *degraded;              // ready, but something is missing; NULL: nothing
+  const char *not_ready;  // NULL: ready
+  const char *degraded;   // ready, but something is missing; NULL: nothing
   bool draining;
 };
 

@@ -8,23 +8,29 @@
 #include "common/compiler.h"
 #include "common/contract.h"
 
-// Clocks drift apart by some 50 ppm: knowledge of the difference gets this much worse with each exchange a fraction of a second apart.
+// Clocks drift apart by some 50 ppm: knowledge of the difference gets this much worse with each exchange a fraction of
+// a second apart.
 #define DRIFT_PER_SAMPLE_US 50
 
 static struct claim_decision ask(void) { return (struct claim_decision){.ask = true, .refusal = VERDICT_ACCEPTED}; }
 static struct claim_decision refuse(enum verdict v) { return (struct claim_decision){.ask = false, .refusal = v}; }
 
 // Judged as the database does it (activity_open_state), with the present known to lie within [earliest, latest].
-static struct claim_decision decide(const struct activity_facts *f, int64_t earliest_us, int64_t latest_us, int64_t quantity)
+static struct claim_decision decide(const struct activity_facts *f, int64_t earliest_us, int64_t latest_us,
+                                    int64_t quantity)
 {
   switch (f->status) {
-  case ACTIVITY_DRAFT: return refuse(VERDICT_ACTIVITY_NOT_FOUND);
-  case ACTIVITY_FINISHED:
-  case ACTIVITY_ARCHIVED: return refuse(VERDICT_ENDED);
-  case ACTIVITY_UNKNOWN: return ask();
-  case ACTIVITY_PUBLISHED:
-  case ACTIVITY_ONGOING:
-  case ACTIVITY_PAUSED: break;
+    case ACTIVITY_DRAFT:
+      return refuse(VERDICT_ACTIVITY_NOT_FOUND);
+    case ACTIVITY_FINISHED:
+    case ACTIVITY_ARCHIVED:
+      return refuse(VERDICT_ENDED);
+    case ACTIVITY_UNKNOWN:
+      return ask();
+    case ACTIVITY_PUBLISHED:
+    case ACTIVITY_ONGOING:
+    case ACTIVITY_PAUSED:
+      break;
   }
   if (earliest_us >= f->end.us) return refuse(VERDICT_ENDED);
   if (f->status == ACTIVITY_PAUSED) return refuse(VERDICT_PAUSED);
@@ -33,8 +39,8 @@ static struct claim_decision decide(const struct activity_facts *f, int64_t earl
   return ask();
 }
 
-struct claim_decision claim_decide(const struct activity_facts *facts, const struct clock_view *clock, struct wall_time now,
-                                   struct span margin, int64_t quantity)
+struct claim_decision claim_decide(const struct activity_facts *facts, const struct clock_view *clock,
+                                   struct wall_time now, struct span margin, int64_t quantity)
 {
   if (!clock->is_known) return decide(facts, INT64_MIN, INT64_MAX, quantity);
   int64_t there = now.us + clock->difference.us;
@@ -56,17 +62,25 @@ enum activity_status activity_status_of(const char *text)
 }
 
 static const struct verdict_info infos[VERDICT_COUNT] = {
-  [VERDICT_ACCEPTED] = {"ACCEPTED", "accepted", 201, NULL, 0, "", ""},
-  [VERDICT_REPLAYED] = {"REPLAYED", "replayed", 200, NULL, 0, "", ""},
-  [VERDICT_BIZ_ID_REUSED] = {"BIZ_ID_REUSED", "biz_id_reused", 422, NULL, 0, "this bizId was used for another request", "该 bizId 已用于另一个请求"},
-  [VERDICT_ACTIVITY_NOT_FOUND] = {"ACTIVITY_NOT_FOUND", "activity_not_found", 404, NULL, 0, "there is no such activity", "活动不存在"},
-  [VERDICT_NOT_STARTED] = {"NOT_STARTED", "not_started", 409, "window", 0, "the activity has not started", "活动尚未开始"},
-  [VERDICT_PAUSED] = {"PAUSED", "paused", 409, "status", 0, "the activity is paused", "活动已暂停"},
-  [VERDICT_ENDED] = {"ENDED", "ended", 410, "window", 0, "the activity has ended", "活动已结束"},
-  [VERDICT_LIMIT_REACHED] = {"LIMIT_REACHED", "limit_reached", 409, NULL, 0, "the limit for one user is reached", "已达到每位用户的领取上限"},
-  [VERDICT_SOLD_OUT] = {"SOLD_OUT", "sold_out", 409, "stock", 0, "there is not enough left", "库存不足"},
-  [VERDICT_OVERLOADED] = {"OVERLOADED", "overloaded", 503, NULL, 1, "too many requests are waiting; try again with the same bizId", "请求过多，请使用相同的 bizId 重试"},
-  [VERDICT_UNAVAILABLE] = {"UNAVAILABLE", "unavailable", 503, NULL, 1, "the answer is not known; try again with the same bizId", "暂时无法得知结果，请使用相同的 bizId 重试"},
+    [VERDICT_ACCEPTED] = {"ACCEPTED", "accepted", 201, NULL, 0, "", ""},
+    [VERDICT_REPLAYED] = {"REPLAYED", "replayed", 200, NULL, 0, "", ""},
+    [VERDICT_BIZ_ID_REUSED] = {"BIZ_ID_REUSED", "biz_id_reused", 422, NULL, 0,
+                               "this bizId was used for another request", "该 bizId 已用于另一个请求"},
+    [VERDICT_ACTIVITY_NOT_FOUND] = {"ACTIVITY_NOT_FOUND", "activity_not_found", 404, NULL, 0,
+                                    "there is no such activity", "活动不存在"},
+    [VERDICT_NOT_STARTED] = {"NOT_STARTED", "not_started", 409, "window", 0, "the activity has not started",
+                             "活动尚未开始"},
+    [VERDICT_PAUSED] = {"PAUSED", "paused", 409, "status", 0, "the activity is paused", "活动已暂停"},
+    [VERDICT_ENDED] = {"ENDED", "ended", 410, "window", 0, "the activity has ended", "活动已结束"},
+    [VERDICT_LIMIT_REACHED] = {"LIMIT_REACHED", "limit_reached", 409, NULL, 0, "the limit for one user is reached",
+                               "已达到每位用户的领取上限"},
+    [VERDICT_SOLD_OUT] = {"SOLD_OUT", "sold_out", 409, "stock", 0, "there is not enough left", "库存不足"},
+    [VERDICT_OVERLOADED] = {"OVERLOADED", "overloaded", 503, NULL, 1,
+                            "too many requests are waiting; try again with the same bizId",
+                            "请求过多，请使用相同的 bizId 重试"},
+    [VERDICT_UNAVAILABLE] = {"UNAVAILABLE", "unavailable", 503, NULL, 1,
+                             "the answer is not known; try again with the same bizId",
+                             "暂时无法得知结果，请使用相同的 bizId 重试"},
 };
 
 const struct verdict_info *verdict_info(enum verdict v)
@@ -82,7 +96,8 @@ enum verdict verdict_of(const char *text)
   return VERDICT_COUNT;
 }
 
-struct clock_view clock_view_update(const struct clock_view *old, struct wall_time sent, struct wall_time database, struct wall_time received)
+struct clock_view clock_view_update(const struct clock_view *old, struct wall_time sent, struct wall_time database,
+                                    struct wall_time received)
 {
   // The database read its clock somewhere between sent and received of ours.
   int64_t low = database.us - received.us, high = database.us - sent.us;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory may say about a claim before the database is asked. Pure: no clock, no I/O; facts in, decision out.
+// What memory may say about a claim before the database is asked. Pure: facts in, decision out.
+// Owner: nobody; any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -8,12 +9,20 @@
 
 #include "common/clk.h"
 
-enum activity_status { ACTIVITY_DRAFT, ACTIVITY_PUBLISHED, ACTIVITY_ONGOING, ACTIVITY_PAUSED, ACTIVITY_FINISHED, ACTIVITY_ARCHIVED, ACTIVITY_UNKNOWN };
+enum activity_status {
+  ACTIVITY_DRAFT,
+  ACTIVITY_PUBLISHED,
+  ACTIVITY_ONGOING,
+  ACTIVITY_PAUSED,
+  ACTIVITY_FINISHED,
+  ACTIVITY_ARCHIVED,
+  ACTIVITY_UNKNOWN
+};
 
 struct activity_facts {
   enum activity_status status;
   struct wall_time start, end;
-  bool is_limited;       // stock has a number
+  bool is_limited;  // stock has a number
   int64_t remaining;
 };
 
@@ -40,13 +49,14 @@ enum verdict {
 };
 
 struct claim_decision {
-  bool ask;               // the database judges it; else it is refused unless the look-up knows it
-  enum verdict refusal;   // when !ask
+  bool ask;              // the database judges it; else it is refused unless the look-up knows it
+  enum verdict refusal;  // when !ask
 };
 
-// now: this host's clock. margin: on top of the measured uncertainty. Without a known clock memory never refuses on time.
-struct claim_decision claim_decide(const struct activity_facts *facts, const struct clock_view *clock, struct wall_time now,
-                                   struct span margin, int64_t quantity);
+// now: this host's clock. margin: on top of the measured uncertainty. Without a known clock memory never refuses on
+// time.
+struct claim_decision claim_decide(const struct activity_facts *facts, const struct clock_view *clock,
+                                   struct wall_time now, struct span margin, int64_t quantity);
 // The same at an instant of the database itself.
 struct claim_decision claim_decide_at(const struct activity_facts *facts, struct wall_time at, int64_t quantity);
 
@@ -57,14 +67,16 @@ enum verdict verdict_of(const char *text);
 
 // What a verdict is to the caller.
 struct verdict_info {
-  const char *code;       // "SOLD_OUT"
-  const char *outcome;    // label of metrics and logs: "sold_out"
+  const char *code;     // "SOLD_OUT"
+  const char *outcome;  // label of metrics and logs: "sold_out"
   int http_status;
-  const char *rule;       // NULL: none
-  int retry_after_s;      // 0: trying again does not help by itself
+  const char *rule;   // NULL: none
+  int retry_after_s;  // 0: trying again does not help by itself
   const char *detail, *detail_zh;
 };
 const struct verdict_info *verdict_info(enum verdict v);
 
-// Narrows what is known of the database's clock by one exchange. The tightest recent knowledge wins; a contradiction replaces it.
-struct clock_view clock_view_update(const struct clock_view *old, struct wall_time sent, struct wall_time database, struct wall_time received);
+// Narrows what is known of the database's clock by one exchange. The tightest recent knowledge wins; a contradiction
+// replaces it.
+struct clock_view clock_view_update(const struct clock_view *old, struct wall_time sent, struct wall_time database,
+                                    struct wall_time received);

@@ -17,7 +17,8 @@ static bool read_code(struct jsonx_reader *r, char out[CODE_BYTES_MAX + 1])
   if (!code) return false;
   size_t len = strlen(code);
   if (!text_is_code(code, len)) {
-    jsonx_reader_fail(r, "activityCode", "must be 1 to 64 characters of A-Z a-z 0-9 . _ - that begin with a letter or digit");
+    jsonx_reader_fail(r, "activityCode",
+                      "must be 1 to 64 characters of A-Z a-z 0-9 . _ - that begin with a letter or digit");
     return false;
   }
   memcpy(out, code, len + 1);

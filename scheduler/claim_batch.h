@@ -8,8 +8,8 @@
 #include "scheduler/claim_request.h"
 
 struct claim_batcher;
-struct claim_batcher *claim_batcher_new(struct runtime *rt, struct db_pool *db, struct activity_cache *cache, const struct scheduler_conf *conf,
-                                        const struct claim_hooks *hooks);
+struct claim_batcher *claim_batcher_new(struct runtime *rt, struct db_pool *db, struct activity_cache *cache,
+                                        const struct scheduler_conf *conf, const struct claim_hooks *hooks);
 // Answers what waits with UNAVAILABLE and sends nothing more; before the pool is freed.
 void claim_batcher_close(struct claim_batcher *b);
 void claim_batcher_free(struct claim_batcher *b);  // after the pool: nothing is under way

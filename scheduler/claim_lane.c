@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// One activity's waiting lines and batches, and the choice of what the next batch takes. No database, no loop: only order.
-// Owner: the batcher.
+// One activity's waiting lines, and the choice of what its next batch takes. Pure order: no database, no loop.
+// Owner: the batcher; loop thread.
 #include "scheduler/claim_lane.h"
 
 #include "common/contract.h"
 #include "common/mem.h"
 
-#define SCAN_FACTOR 2        // how many batches' worth of the line is looked at for one batch
+#define SCAN_FACTOR       2   // how many batches' worth of the line is looked at for one batch
 #define IN_ORDER_ROWS_MAX 64  // the database judges repeats one by one: keep such batches short
 
 static struct claim_request *request_of(struct list *node) { return CONTAINER_OF(node, struct claim_request, node); }
@@ -41,8 +41,10 @@ void claim_lane_init(struct claim_lane *lane, struct activity *a, size_t row_cap
 void claim_lane_add(struct claim_lane *lane, struct claim_request *r, bool ask)
 {
   list_add_last(ask ? &lane->submits : &lane->lookups, &r->node);
-  if (ask) lane->submit_count++;
-  else lane->lookup_count++;
+  if (ask)
+    lane->submit_count++;
+  else
+    lane->lookup_count++;
 }
 
 void claim_lane_put_back(struct claim_lane *lane, struct claim_request *r)
@@ -56,7 +58,10 @@ bool claim_lane_is_idle(const struct claim_lane *lane)
   return lane->submit_count == 0 && lane->lookup_count == 0 && lane->submitting_count == 0 && !lane->is_looking_up;
 }
 
-static bool has_either(const struct key_set *s, uint64_t user, uint64_t biz_id) { return key_set_has(s, user) || key_set_has(s, biz_id); }
+static bool has_either(const struct key_set *s, uint64_t user, uint64_t biz_id)
+{
+  return key_set_has(s, user) || key_set_has(s, biz_id);
+}
 
 static bool is_under_way(const struct claim_lane *lane, uint64_t user, uint64_t biz_id)
 {
@@ -79,7 +84,7 @@ static void take(struct claim_lane *lane, struct lane_batch *b, struct claim_req
 static void take_without_repeats(struct claim_lane *lane, struct lane_batch *b, size_t max_rows)
 {
   size_t scanned = 0, scan_max = max_rows * SCAN_FACTOR;
-  LIST_EACH(node, following, &lane->submits) {
+  LIST_EACH (node, following, &lane->submits) {
     if (b->count >= max_rows || scanned++ >= scan_max) break;
     struct claim_request *r = request_of(node);
     uint64_t user = key_of_user(r->user_id), biz_id = key_of_biz_id(r->biz_id, r->biz_id_len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a claim ended, told to the caller, the log and the metrics. A new claim is written here as largesse.claim_json would.
+// How a claim ended, told to caller, log and metrics. A new claim is written as largesse.claim_json does it.
 // Owner: app; loop thread.
 #include "scheduler/claim_reply.h"
 
@@ -91,13 +91,13 @@ static void reply_problem(struct app *app, const struct claim_request *r, const 
   const struct verdict_info *info = verdict_info(a->verdict);
   const char *extra = explain(&app->scratch, r, a);
   web_reply_problem(r->web, &(struct web_problem){
-    .code = info->code,
-    .status = info->http_status,
-    .detail = web_wants_chinese(r->web) ? info->detail_zh : info->detail,
-    .rule = info->rule,
-    .extra_json = extra[0] ? extra : NULL,
-    .retry_after_s = info->retry_after_s,
-  });
+                                .code = info->code,
+                                .status = info->http_status,
+                                .detail = web_wants_chinese(r->web) ? info->detail_zh : info->detail,
+                                .rule = info->rule,
+                                .extra_json = extra[0] ? extra : NULL,
+                                .retry_after_s = info->retry_after_s,
+                            });
 }
 
 static void count(struct app *app, const struct claim_request *r, enum verdict v, struct span took)
@@ -111,17 +111,23 @@ static void count(struct app *app, const struct claim_request *r, enum verdict v
   }
   if (!a->outcomes[v]) a->outcomes[v] = METRIC_SERIES(app->rt->metrics, M_CLAIMS, a->code, outcome);
   metric_series_add(a->outcomes[v], 1);
-  if (v == VERDICT_ACCEPTED) metric_series_add(a->stock_taken, (double)r->quantity);
-  else if (v != VERDICT_REPLAYED && v < VERDICT_OVERLOADED) refusal_counts_add(app->refusals, a, v);
+  if (v == VERDICT_ACCEPTED)
+    metric_series_add(a->stock_taken, (double)r->quantity);
+  else if (v != VERDICT_REPLAYED && v < VERDICT_OVERLOADED)
+    refusal_counts_add(app->refusals, a, v);
 }
 
 static int event_of(enum verdict v)
 {
   switch (v) {
-  case VERDICT_ACCEPTED: return EV_CLAIM_ACCEPTED;
-  case VERDICT_REPLAYED: return EV_CLAIM_REPLAYED;
-  case VERDICT_UNAVAILABLE: return EV_CLAIM_UNANSWERED;
-  default: return EV_CLAIM_REFUSED;
+    case VERDICT_ACCEPTED:
+      return EV_CLAIM_ACCEPTED;
+    case VERDICT_REPLAYED:
+      return EV_CLAIM_REPLAYED;
+    case VERDICT_UNAVAILABLE:
+      return EV_CLAIM_UNANSWERED;
+    default:
+      return EV_CLAIM_REFUSED;
   }
 }
 
@@ -133,9 +139,10 @@ static void write_line(struct app *app, const struct claim_request *r, const str
   struct buf *b = &app->scratch;
   buf_clear(b);
   if (a->has_claim) put_claim_id(b, r, a);
-  LOG(app->rt->log, event, F_STR("outcome", verdict_info(a->verdict)->outcome), F_STR("activity_code", r->search.code), F_INT("user_id", r->user_id),
-      F_BYTES("biz_id", r->biz_id, r->biz_id_len), F_STR("claim_id", a->has_claim ? buf_text(b) : NULL), F_INT("quantity", r->quantity),
-      F_SPAN("duration_s", took), F_BYTES("trace_id", trace + 3, strlen(trace) > 35 ? 32 : 0));
+  LOG(app->rt->log, event, F_STR("outcome", verdict_info(a->verdict)->outcome), F_STR("activity_code", r->search.code),
+      F_INT("user_id", r->user_id), F_BYTES("biz_id", r->biz_id, r->biz_id_len),
+      F_STR("claim_id", a->has_claim ? buf_text(b) : NULL), F_INT("quantity", r->quantity), F_SPAN("duration_s", took),
+      F_BYTES("trace_id", trace + 3, strlen(trace) > 35 ? 32 : 0));
 }
 
 void claim_reply(void *ctx, const struct claim_request *r, const struct claim_answer *a)
@@ -144,6 +151,8 @@ void claim_reply(void *ctx, const struct claim_request *r, const struct claim_an
   struct span took = mono_since(clk_mono(), web_started(r->web));
   count(app, r, a->verdict, took);
   write_line(app, r, a, took);
-  if (a->verdict == VERDICT_ACCEPTED || a->verdict == VERDICT_REPLAYED) reply_with_claim(app, r, a);
-  else reply_problem(app, r, a);
+  if (a->verdict == VERDICT_ACCEPTED || a->verdict == VERDICT_REPLAYED)
+    reply_with_claim(app, r, a);
+  else
+    reply_problem(app, r, a);
 }

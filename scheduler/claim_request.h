@@ -15,10 +15,10 @@
 struct web_request;
 
 struct claim_request {
-  struct list node;                       // in a lane's waiting line
+  struct list node;  // in a lane's waiting line
   struct web_request *web;
-  struct activity *activity;              // NULL while its code is looked for
-  uint64_t seq;                           // order of arrival
+  struct activity *activity;  // NULL while its code is looked for
+  uint64_t seq;               // order of arrival
   int64_t user_id;
   int32_t quantity;
   bool has_channel;
@@ -26,24 +26,26 @@ struct claim_request {
   uint16_t channel_len;
   char biz_id[BIZ_ID_BYTES_MAX + 1];
   char channel[CHANNEL_CHARS_MAX * 4 + 1];
-  struct activity_search search;          // search.code: the activity's code as the client gave it
+  struct activity_search search;  // search.code: the activity's code as the client gave it
 };
 
 struct claim_answer {
   enum verdict verdict;
-  bool has_claim;                         // claim_id is set
+  bool has_claim;  // claim_id is set
   int64_t claim_id;
-  struct wall_time at;                    // the instant of the judgement
-  struct wall_time next_attempt;          // ACCEPTED: when the sweeper would look
-  const char *detail;                     // the claim (REPLAYED) or what explains a refusal, JSON; "" if none
+  struct wall_time at;            // the instant of the judgement
+  struct wall_time next_attempt;  // ACCEPTED: when the sweeper would look
+  const char *detail;             // the claim (REPLAYED) or what explains a refusal, JSON; "" if none
   size_t detail_len;
 };
 
 // What the batcher tells the rest of the scheduler.
 struct claim_hooks {
   void *ctx;
-  // After the commit, before the answers: claims of one activity that wait to be delivered. traceparent is the first one's.
-  void (*on_accepted)(void *ctx, const struct activity *a, const int64_t *claim_ids, size_t count, const char *traceparent);
+  // After the commit, before the answers: claims of one activity that wait to be delivered. traceparent is the first
+  // one's.
+  void (*on_accepted)(void *ctx, const struct activity *a, const int64_t *claim_ids, size_t count,
+                      const char *traceparent);
   // Exactly once per request; r is gone afterwards.
   void (*on_answer)(void *ctx, const struct claim_request *r, const struct claim_answer *answer);
 };

@@ -20,21 +20,24 @@ static void put_arrays(struct db_args *args, int64_t activity_id, struct claim_r
   db_args_array_end(args);
   db_args_array(args, DB_ARRAY_TEXT);
   for (size_t i = 0; i < count; i++) {
-    if (rows[i]->has_channel) db_args_array_text(args, rows[i]->channel, rows[i]->channel_len);
-    else db_args_array_null(args);
+    if (rows[i]->has_channel)
+      db_args_array_text(args, rows[i]->channel, rows[i]->channel_len);
+    else
+      db_args_array_null(args);
   }
   db_args_array_end(args);
 }
 
-const struct db_statement *store_claim_submit(struct db_args *args, int64_t activity_id, struct claim_request *const *rows, size_t count,
-                                              struct span sweep_after)
+const struct db_statement *store_claim_submit(struct db_args *args, int64_t activity_id,
+                                              struct claim_request *const *rows, size_t count, struct span sweep_after)
 {
   put_arrays(args, activity_id, rows, count);
   store_span(args, sweep_after);
   return &SQL_CLAIM_SUBMIT;
 }
 
-const struct db_statement *store_claim_lookup(struct db_args *args, int64_t activity_id, struct claim_request *const *rows, size_t count)
+const struct db_statement *store_claim_lookup(struct db_args *args, int64_t activity_id,
+                                              struct claim_request *const *rows, size_t count)
 {
   put_arrays(args, activity_id, rows, count);
   return &SQL_CLAIM_LOOKUP;

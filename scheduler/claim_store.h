@@ -6,16 +6,17 @@
 #include "common/db.h"
 #include "scheduler/claim_request.h"
 
-const struct db_statement *store_claim_submit(struct db_args *args, int64_t activity_id, struct claim_request *const *rows, size_t count,
-                                              struct span sweep_after);
-const struct db_statement *store_claim_lookup(struct db_args *args, int64_t activity_id, struct claim_request *const *rows, size_t count);
+const struct db_statement *store_claim_submit(struct db_args *args, int64_t activity_id,
+                                              struct claim_request *const *rows, size_t count, struct span sweep_after);
+const struct db_statement *store_claim_lookup(struct db_args *args, int64_t activity_id,
+                                              struct claim_request *const *rows, size_t count);
 
 struct claim_row {
-  size_t ord;                 // 0: about the activity, in the three members below
+  size_t ord;  // 0: about the activity, in the three members below
   const char *activity_status;
   bool is_limited;
   int64_t remaining;
-  bool is_known;              // false: the look-up does not know it (UNKNOWN), or a verdict of a newer schema
-  struct claim_answer answer; // ord > 0; its at is set for row 0 too
+  bool is_known;               // false: the look-up does not know it (UNKNOWN), or a verdict of a newer schema
+  struct claim_answer answer;  // ord > 0; its at is set for row 0 too
 };
 struct claim_row store_claim_row(const struct db_rows *rows, size_t row);

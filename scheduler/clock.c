@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock: makes published -> ongoing -> finished happen on time, by the database's time. Any number of schedulers may do so.
+// The clock: published -> ongoing -> finished, on time by the database's clock. Any number may run at once.
 // Owner: app; loop thread.
 #include "scheduler/clock.h"
 
@@ -8,15 +8,15 @@
 #include "scheduler/periodic.h"
 #include "scheduler/worker_store.h"
 
-#define LOOK_EVERY span_s(1)          // what others publish meanwhile, and clocks that jump
-#define SHORTEST_PAUSE span_ms(1)
+#define LOOK_EVERY          span_s(1)  // what others publish meanwhile, and clocks that jump
+#define SHORTEST_PAUSE      span_ms(1)
 #define PAUSE_BEHIND_OTHERS span_ms(10)  // another scheduler is moving what is due: its rows are locked
 
 struct activity_clock {
   struct runtime *rt;
   const struct scheduler_conf *conf;
   struct periodic work;
-  bool is_due;                        // the next statement moves; else it asks when to
+  bool is_due;  // the next statement moves; else it asks when to
   void (*on_moved)(void *ctx);
   void *ctx;
 };
@@ -71,7 +71,8 @@ static void on_failed(void *ctx, bool may_have_worked)
   c->is_due = false;
 }
 
-struct activity_clock *activity_clock_new(struct runtime *rt, struct db_pool *db, const struct scheduler_conf *conf, void (*moved)(void *ctx), void *ctx)
+struct activity_clock *activity_clock_new(struct runtime *rt, struct db_pool *db, const struct scheduler_conf *conf,
+                                          void (*moved)(void *ctx), void *ctx)
 {
   static const struct periodic_spec spec = {"clock", prepare, on_rows, on_failed};
   struct activity_clock *c = MEM_NEW(struct activity_clock);

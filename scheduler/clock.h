@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock: makes published -> ongoing -> finished happen on time, by the database's time. Any number of schedulers may do so.
+// The clock: published -> ongoing -> finished, on time by the database's clock. Any number may run at once.
 // Owner: app; loop thread.
 #pragma once
 
@@ -8,7 +8,8 @@
 
 struct activity_clock;
 // on_moved: after moves were made here.
-struct activity_clock *activity_clock_new(struct runtime *rt, struct db_pool *db, const struct scheduler_conf *conf, void (*on_moved)(void *ctx), void *ctx);
+struct activity_clock *activity_clock_new(struct runtime *rt, struct db_pool *db, const struct scheduler_conf *conf,
+                                          void (*on_moved)(void *ctx), void *ctx);
 void activity_clock_free(struct activity_clock *c);
 void activity_clock_start(struct activity_clock *c);
 void activity_clock_stop(struct activity_clock *c);

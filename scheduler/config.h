@@ -8,13 +8,15 @@
 #include "common/web.h"
 
 struct claim_conf {
-  int64_t queue_max;         // requests that wait for a batch
+  int64_t queue_max;  // requests that wait for a batch
   int64_t batch_max_rows;
-  int64_t batches_in_flight; // per activity
-  struct span sweep_after;   // how long the first message may take before the sweeper looks
-  struct span time_margin;   // on top of the measured uncertainty of the clock difference
+  int64_t batches_in_flight;  // per activity
+  struct span sweep_after;    // how long the first message may take before the sweeper looks
+  struct span time_margin;    // on top of the measured uncertainty of the clock difference
 };
-struct cache_conf { struct span poll, overlap, full_read; };
+struct cache_conf {
+  struct span poll, overlap, full_read;
+};
 struct sweep_conf {
   struct span every, base, full_pass;
   int64_t rows, rate, low_water;
@@ -31,7 +33,7 @@ struct scheduler_conf {
   struct cache_conf cache;
   struct sweep_conf sweep;
   struct relay_conf events;
-  int64_t clock_rows;         // activities moved by one statement
+  int64_t clock_rows;  // activities moved by one statement
   struct conf_texts providers;
 };
 

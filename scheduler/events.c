@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relay of events: rows of event_out become CloudEvents on the exchange largesse.events and are removed after the confirm.
+// The relay: rows of event_out become CloudEvents on largesse.events and are removed after the confirm.
 // Owner: app; loop thread.
 #include "scheduler/events.h"
 
@@ -10,8 +10,8 @@
 #include "scheduler/periodic.h"
 #include "scheduler/worker_store.h"
 
-#define EXCHANGE "largesse.events"
-#define SOURCE "/largesse/scheduler"
+#define EXCHANGE     "largesse.events"
+#define SOURCE       "/largesse/scheduler"
 #define REMOVE_EVERY span_ms(50)
 enum { REMOVED_AT_ONCE = 1000 };
 
@@ -20,8 +20,8 @@ struct event_relay {
   struct mq_publisher *mq;
   const struct scheduler_conf *conf;
   struct periodic take, remove;
-  size_t unconfirmed;                  // published, outcome not known
-  int64_t *done;                       // ids that the broker has; to be removed
+  size_t unconfirmed;  // published, outcome not known
+  int64_t *done;       // ids that the broker has; to be removed
   size_t done_count, done_cap, removing_count;
   int64_t limit;
 };
@@ -57,11 +57,18 @@ static void on_outcome(void *ctx, enum mq_outcome outcome)
 static bool publish(struct event_relay *e, const struct event_row *row)
 {
   const struct mq_header headers[] = {
-    {"ce-id", row->event_id}, {"ce-source", SOURCE}, {"ce-specversion", "1.0"}, {"ce-type", row->type}, {"ce-subject", row->subject}, {"ce-time", row->at},
+      {"ce-id", row->event_id}, {"ce-source", SOURCE},        {"ce-specversion", "1.0"},
+      {"ce-type", row->type},   {"ce-subject", row->subject}, {"ce-time", row->at},
   };
-  const struct mq_message m = {.exchange = EXCHANGE, .routing_key = row->type, .body = row->data, .body_len = row->data_len,
-                               .content_type = "application/json", .message_id = row->event_id, .type = row->type,
-                               .headers = headers, .header_count = ARRAY_LEN(headers)};
+  const struct mq_message m = {.exchange = EXCHANGE,
+                               .routing_key = row->type,
+                               .body = row->data,
+                               .body_len = row->data_len,
+                               .content_type = "application/json",
+                               .message_id = row->event_id,
+                               .type = row->type,
+                               .headers = headers,
+                               .header_count = ARRAY_LEN(headers)};
   struct sent_event *s = MEM_NEW(struct sent_event);
   *s = (struct sent_event){e, row->id};
   e->unconfirmed++;
@@ -117,7 +124,8 @@ static void on_remove_failed(void *ctx, bool may_have_worked)
   e->removing_count = 0;
 }
 
-struct event_relay *event_relay_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *mq, const struct scheduler_conf *conf)
+struct event_relay *event_relay_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *mq,
+                                    const struct scheduler_conf *conf)
 {
   static const struct periodic_spec take = {"events", prepare_take, on_taken, NULL};
   static const struct periodic_spec remove = {"events_done", prepare_remove, on_removed, on_remove_failed};
@@ -149,4 +157,7 @@ void event_relay_start(struct event_relay *e)
 
 void event_relay_stop(struct event_relay *e) { periodic_stop(&e->take); }
 void event_relay_wake(struct event_relay *e) { periodic_soon(&e->take); }
-bool event_relay_is_idle(const struct event_relay *e) { return e->unconfirmed == 0 && e->done_count == 0 && !e->take.is_busy; }
+bool event_relay_is_idle(const struct event_relay *e)
+{
+  return e->unconfirmed == 0 && e->done_count == 0 && !e->take.is_busy;
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relay of events: rows of event_out become CloudEvents on the exchange largesse.events and are removed after the confirm.
+// The relay: rows of event_out become CloudEvents on largesse.events and are removed after the confirm.
 // Owner: app; loop thread.
 #pragma once
 
@@ -8,7 +8,8 @@
 #include "scheduler/config.h"
 
 struct event_relay;
-struct event_relay *event_relay_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *mq, const struct scheduler_conf *conf);
+struct event_relay *event_relay_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *mq,
+                                    const struct scheduler_conf *conf);
 void event_relay_free(struct event_relay *e);  // after the publisher: no outcome comes any more
 void event_relay_start(struct event_relay *e);
 void event_relay_stop(struct event_relay *e);  // takes no more; what is confirmed is still removed

@@ -21,19 +21,19 @@ static const struct metric_def metric_defs[] = {
 int main(int argc, char **argv)
 {
   const struct daemon_spec spec = {
-    .name = "scheduler",
-    .conf_table = scheduler_conf_table(),
-    .log_events = log_events,
-    .log_event_count = ARRAY_LEN(log_events),
-    .metric_defs = metric_defs,
-    .metric_count = ARRAY_LEN(metric_defs),
-    .commands = scheduler_commands(),
-    .start = app_start,
-    .reload = app_reload,
-    .drain = app_drain,
-    .is_idle = app_is_idle,
-    .is_ready = app_is_ready,
-    .stop = app_stop,
+      .name = "scheduler",
+      .conf_table = scheduler_conf_table(),
+      .log_events = log_events,
+      .log_event_count = ARRAY_LEN(log_events),
+      .metric_defs = metric_defs,
+      .metric_count = ARRAY_LEN(metric_defs),
+      .commands = scheduler_commands(),
+      .start = app_start,
+      .reload = app_reload,
+      .drain = app_drain,
+      .is_idle = app_is_idle,
+      .is_ready = app_is_ready,
+      .stop = app_stop,
   };
   return daemon_main(&spec, argc, argv);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A statement that is run again and again, one at a time: polling, sweeping, relaying. It survives a database that is away.
+// A statement that is run again and again, one at a time. It survives a database that is away.
 // Owner: the worker that embeds it; loop thread.
 #include "scheduler/periodic.h"
 
@@ -32,7 +32,8 @@ static void on_error(struct db_request *req, const struct db_error *error)
 {
   struct periodic *p = of(req);
   if (error->failure != DB_FAILED_NOT_SENT)
-    LOG(p->rt->log, EV_WORKER_FAILED, F_STR("worker", p->spec->name), F_STR("sqlstate", error->sqlstate), F_STR("message", error->message));
+    LOG(p->rt->log, EV_WORKER_FAILED, F_STR("worker", p->spec->name), F_STR("sqlstate", error->sqlstate),
+        F_STR("message", error->message));
   failed(p, error->failure == DB_FAILED_UNKNOWN);
 }
 
@@ -59,7 +60,8 @@ static void on_due(void *ctx)
   if (db_pool_submit(p->db, &p->req) != RESULT_OK) failed(p, false);
 }
 
-void periodic_init(struct periodic *p, const struct periodic_spec *spec, void *ctx, struct runtime *rt, struct db_pool *db, struct span every)
+void periodic_init(struct periodic *p, const struct periodic_spec *spec, void *ctx, struct runtime *rt,
+                   struct db_pool *db, struct span every)
 {
   *p = (struct periodic){.spec = spec, .ctx = ctx, .rt = rt, .db = db, .every = every};
   db_args_init(&p->req.args);
@@ -79,8 +81,10 @@ void periodic_release(struct periodic *p)
 void periodic_soon(struct periodic *p)
 {
   if (p->is_stopped) return;
-  if (p->is_busy) p->run_again = true;
-  else loop_timer_set(p->timer, span_us(0));
+  if (p->is_busy)
+    p->run_again = true;
+  else
+    loop_timer_set(p->timer, span_us(0));
 }
 
 void periodic_stop(struct periodic *p)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages to the lanes of the providers: what one commit accepted travels together. What is not taken is left to the sweeper.
+// Messages to the lanes of the providers, by commit. What is not taken is left to the sweeper.
 // Owner: app; loop thread.
 #include "scheduler/publish.h"
 
@@ -11,9 +11,9 @@
 #include "common/mem.h"
 #include "scheduler/app.h"
 
-#define EXCHANGE "largesse.fulfilment"
-#define QUEUE_PREFIX "largesse.issuing."
-#define LANES_MAX 256
+#define EXCHANGE        "largesse.fulfilment"
+#define QUEUE_PREFIX    "largesse.issuing."
+#define LANES_MAX       256
 #define DEPTH_HOLDS_FOR span_s(5)
 
 struct lane {
@@ -21,7 +21,7 @@ struct lane {
   char *provider, *queue;
   struct metric_series *depth_series;
   uint64_t depth;
-  struct mono_time seen;   // when depth was told; 0: never
+  struct mono_time seen;  // when depth was told; 0: never
   bool is_asked;
 };
 
@@ -43,7 +43,8 @@ static struct lane *new_lane(struct lane_publisher *p, const char *provider)
   lane->queue = mem_strdup(queue);
   lane->depth_series = METRIC_SERIES(p->rt->metrics, M_MQ_QUEUE_DEPTH, queue);
   char exchange[] = EXCHANGE;
-  mq_publisher_queue(p->mq, &(struct mq_queue){.name = lane->queue, .bind_exchange = exchange, .bind_key = lane->provider});
+  mq_publisher_queue(p->mq,
+                     &(struct mq_queue){.name = lane->queue, .bind_exchange = exchange, .bind_key = lane->provider});
   p->lanes[p->lane_count++] = lane;
   return lane;
 }
@@ -73,7 +74,8 @@ static void put_body(struct buf *b, const struct lane_item *items, size_t count)
   buf_puts(b, "]}");
 }
 
-size_t lane_publish(struct lane_publisher *p, const char *provider, const struct lane_item *items, size_t count, const char *traceparent)
+size_t lane_publish(struct lane_publisher *p, const char *provider, const struct lane_item *items, size_t count,
+                    const char *traceparent)
 {
   const struct lane *lane = lane_of(p, provider);
   const struct mq_header headers[] = {{"traceparent", traceparent}};
@@ -81,8 +83,13 @@ size_t lane_publish(struct lane_publisher *p, const char *provider, const struct
   while (lane && sent < count) {
     size_t part = count - sent < MESSAGE_CLAIMS_MAX ? count - sent : MESSAGE_CLAIMS_MAX;
     put_body(&p->body, items + sent, part);
-    const struct mq_message m = {.exchange = EXCHANGE, .routing_key = lane->provider, .body = buf_text(&p->body), .body_len = p->body.len,
-                                 .content_type = "application/json", .headers = headers, .header_count = traceparent ? 1 : 0};
+    const struct mq_message m = {.exchange = EXCHANGE,
+                                 .routing_key = lane->provider,
+                                 .body = buf_text(&p->body),
+                                 .body_len = p->body.len,
+                                 .content_type = "application/json",
+                                 .headers = headers,
+                                 .header_count = traceparent ? 1 : 0};
     if (mq_publish(p->mq, &m, NULL, NULL) != RESULT_OK) break;
     sent += part;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Refusals leave no row behind, only numbers per activity, minute and code: added up here and written about once a second.
+// Refusals leave only numbers per activity, minute and code: added up here, written about once a second.
 // Owner: app; loop thread.
 #include "scheduler/refusal_counts.h"
 
@@ -12,9 +12,12 @@ enum { ROWS_MAX = 512 };  // counters written by one statement
 
 struct refusal_counts {
   struct periodic write;
-  struct list dirty;                      // activities with numbers to write; each is pinned
-  struct refusal_row rows[ROWS_MAX];      // being written
-  struct { struct activity *activity; enum verdict verdict; } keys[ROWS_MAX];
+  struct list dirty;                  // activities with numbers to write; each is pinned
+  struct refusal_row rows[ROWS_MAX];  // being written
+  struct {
+    struct activity *activity;
+    enum verdict verdict;
+  } keys[ROWS_MAX];
   size_t count;
 };
 

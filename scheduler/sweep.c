@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The safety net under the queues: overdue claims are published again, at a bounded rate, and only into lanes that are nearly empty.
+// The safety net: overdue claims are published again, at a bounded rate, into lanes that are nearly empty.
 // Owner: app; loop thread.
 #include "scheduler/sweep.h"
 
@@ -10,9 +10,9 @@
 #include "scheduler/periodic.h"
 #include "scheduler/worker_store.h"
 
-#define MARK_SLACK span_s(60)     // rows that were locked or not yet visible in the last pass
+#define MARK_SLACK      span_s(60)  // rows that were locked or not yet visible in the last pass
 #define DUE_COUNT_EVERY span_s(5)
-#define DUE_COUNT_MAX 100000
+#define DUE_COUNT_MAX   100000
 
 struct sweeper {
   struct runtime *rt;
@@ -20,11 +20,11 @@ struct sweeper {
   struct lane_publisher *lanes;
   const struct scheduler_conf *conf;
   struct periodic sweep, count;
-  struct lane_item *items;          // of one provider
-  struct wall_time mark;            // nothing older was left by the last complete pass, by the database's clock
-  struct mono_time full_pass;       // when the last one began; 0: never
+  struct lane_item *items;     // of one provider
+  struct wall_time mark;       // nothing older was left by the last complete pass, by the database's clock
+  struct mono_time full_pass;  // when the last one began; 0: never
   bool is_full_pass;
-  int64_t limit;                    // of the statement under way
+  int64_t limit;  // of the statement under way
 };
 
 static const struct db_statement *prepare_sweep(void *ctx, struct db_args *args)
@@ -35,16 +35,19 @@ static const struct db_statement *prepare_sweep(void *ctx, struct db_args *args)
   if (!mq_publisher_is_up(s->mq) || mq_publisher_is_blocked(s->mq)) return NULL;
   if (!lane_publisher_has_room(s->lanes, s->conf->sweep.low_water)) return NULL;
   struct mono_time now = clk_mono();
-  if (!s->is_full_pass) s->is_full_pass = s->full_pass.us == 0 || mono_since(now, s->full_pass).us >= s->conf->sweep.full_pass.us;
+  if (!s->is_full_pass)
+    s->is_full_pass = s->full_pass.us == 0 || mono_since(now, s->full_pass).us >= s->conf->sweep.full_pass.us;
   if (s->is_full_pass) s->full_pass = now;
   s->limit = s->conf->sweep.rows;
-  return store_sweep(args, s->limit, s->is_full_pass, wall_after(s->mark, span_us(-MARK_SLACK.us)), s->conf->sweep.base);
+  return store_sweep(args, s->limit, s->is_full_pass, wall_after(s->mark, span_us(-MARK_SLACK.us)),
+                     s->conf->sweep.base);
 }
 
 static void publish(struct sweeper *s, const char *provider, size_t count, size_t *io_sent, size_t *io_held)
 {
   size_t sent = 0;
-  if (lane_has_room(s->lanes, provider, s->conf->sweep.low_water)) sent = lane_publish(s->lanes, provider, s->items, count, NULL);
+  if (lane_has_room(s->lanes, provider, s->conf->sweep.low_water))
+    sent = lane_publish(s->lanes, provider, s->items, count, NULL);
   *io_sent += sent;
   *io_held += count - sent;
 }
@@ -103,8 +106,8 @@ static struct span on_counted(void *ctx, const struct db_rows *rows)
   return DUE_COUNT_EVERY;
 }
 
-struct sweeper *sweeper_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *mq, struct lane_publisher *lanes,
-                            const struct scheduler_conf *conf)
+struct sweeper *sweeper_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *mq,
+                            struct lane_publisher *lanes, const struct scheduler_conf *conf)
 {
   static const struct periodic_spec sweep = {"sweep", prepare_sweep, on_swept, NULL};
   static const struct periodic_spec count = {"due_count", prepare_count, on_counted, NULL};

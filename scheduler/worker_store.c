@@ -38,17 +38,17 @@ struct activity_row store_activity_row(const struct db_rows *rows, size_t row)
 {
   enum { AT, ID, CODE, STATUS, START, END, REWARD, PROVIDER, REMAINING };
   return (struct activity_row){
-    .at = db_rows_time(rows, row, AT),
-    .has_activity = !db_rows_is_null(rows, row, ID),
-    .id = db_rows_i64(rows, row, ID),
-    .code = db_rows_text(rows, row, CODE),
-    .status = db_rows_text(rows, row, STATUS),
-    .reward_code = db_rows_text(rows, row, REWARD),
-    .provider = db_rows_text(rows, row, PROVIDER),
-    .start = db_rows_time(rows, row, START),
-    .end = db_rows_time(rows, row, END),
-    .is_limited = !db_rows_is_null(rows, row, REMAINING),
-    .remaining = db_rows_i64(rows, row, REMAINING),
+      .at = db_rows_time(rows, row, AT),
+      .has_activity = !db_rows_is_null(rows, row, ID),
+      .id = db_rows_i64(rows, row, ID),
+      .code = db_rows_text(rows, row, CODE),
+      .status = db_rows_text(rows, row, STATUS),
+      .reward_code = db_rows_text(rows, row, REWARD),
+      .provider = db_rows_text(rows, row, PROVIDER),
+      .start = db_rows_time(rows, row, START),
+      .end = db_rows_time(rows, row, END),
+      .is_limited = !db_rows_is_null(rows, row, REMAINING),
+      .remaining = db_rows_i64(rows, row, REMAINING),
   };
 }
 
@@ -73,14 +73,18 @@ const struct db_statement *store_clock_advance(struct db_args *args, int64_t lim
 
 struct move_row store_clock_move(const struct db_rows *rows, size_t row)
 {
-  return (struct move_row){db_rows_text(rows, row, 0), db_rows_text(rows, row, 1), db_rows_time(rows, row, 2), db_rows_time(rows, row, 3)};
+  return (struct move_row){db_rows_text(rows, row, 0), db_rows_text(rows, row, 1), db_rows_time(rows, row, 2),
+                           db_rows_time(rows, row, 3)};
 }
 
-const struct db_statement *store_sweep(struct db_args *args, int64_t limit, bool from_the_oldest, struct wall_time from, struct span base)
+const struct db_statement *store_sweep(struct db_args *args, int64_t limit, bool from_the_oldest, struct wall_time from,
+                                       struct span base)
 {
   db_args_i64(args, limit);
-  if (from_the_oldest) db_args_text(args, "-infinity");
-  else db_args_time(args, from);
+  if (from_the_oldest)
+    db_args_text(args, "-infinity");
+  else
+    db_args_time(args, from);
   store_span(args, base);
   return &SQL_CLAIM_SWEEP;
 }
@@ -89,12 +93,12 @@ struct overdue_row store_sweep_row(const struct db_rows *rows, size_t row)
 {
   enum { AT, ACTIVITY, CLAIM, ATTEMPT, PROVIDER };
   return (struct overdue_row){
-    .at = db_rows_time(rows, row, AT),
-    .has_claim = !db_rows_is_null(rows, row, CLAIM),
-    .activity_id = db_rows_i64(rows, row, ACTIVITY),
-    .claim_id = db_rows_i64(rows, row, CLAIM),
-    .attempt = db_rows_i64(rows, row, ATTEMPT),
-    .provider = db_rows_text(rows, row, PROVIDER),
+      .at = db_rows_time(rows, row, AT),
+      .has_claim = !db_rows_is_null(rows, row, CLAIM),
+      .activity_id = db_rows_i64(rows, row, ACTIVITY),
+      .claim_id = db_rows_i64(rows, row, CLAIM),
+      .attempt = db_rows_i64(rows, row, ATTEMPT),
+      .provider = db_rows_text(rows, row, PROVIDER),
   };
 }
 
@@ -104,7 +108,10 @@ const struct db_statement *store_due_count(struct db_args *args, int64_t limit)
   return &SQL_CLAIM_DUE_COUNT;
 }
 
-int64_t store_due_count_row(const struct db_rows *rows) { return db_rows_count(rows) > 0 ? db_rows_i64(rows, 0, 0) : 0; }
+int64_t store_due_count_row(const struct db_rows *rows)
+{
+  return db_rows_count(rows) > 0 ? db_rows_i64(rows, 0, 0) : 0;
+}
 
 const struct db_statement *store_events_take(struct db_args *args, int64_t limit, struct span lease)
 {
@@ -117,13 +124,13 @@ struct event_row store_event_row(const struct db_rows *rows, size_t row)
 {
   enum { ID, EVENT_ID, TYPE, SUBJECT, DATA, AT };
   return (struct event_row){
-    .id = db_rows_i64(rows, row, ID),
-    .event_id = db_rows_text(rows, row, EVENT_ID),
-    .type = db_rows_text(rows, row, TYPE),
-    .subject = db_rows_text(rows, row, SUBJECT),
-    .data = db_rows_text(rows, row, DATA),
-    .at = db_rows_text(rows, row, AT),
-    .data_len = db_rows_text_len(rows, row, DATA),
+      .id = db_rows_i64(rows, row, ID),
+      .event_id = db_rows_text(rows, row, EVENT_ID),
+      .type = db_rows_text(rows, row, TYPE),
+      .subject = db_rows_text(rows, row, SUBJECT),
+      .data = db_rows_text(rows, row, DATA),
+      .at = db_rows_text(rows, row, AT),
+      .data_len = db_rows_text_len(rows, row, DATA),
   };
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statements of the scheduler's background workers: their arguments and their rows. Fill functions return the statement.
+// Statements of the background workers: their arguments and rows. Fill functions return the statement.
 // Owner: the calling worker.
 #pragma once
 
@@ -7,8 +7,8 @@
 
 // --- activities in memory
 struct activity_row {
-  struct wall_time at;         // the database's instant
-  bool has_activity;           // false: the one row that comes when nothing changed
+  struct wall_time at;  // the database's instant
+  bool has_activity;    // false: the one row that comes when nothing changed
   int64_t id;
   const char *code, *status, *reward_code, *provider;  // "" for null
   struct wall_time start, end;
@@ -37,7 +37,8 @@ struct overdue_row {
   int64_t activity_id, claim_id, attempt;
   const char *provider;
 };
-const struct db_statement *store_sweep(struct db_args *args, int64_t limit, bool from_the_oldest, struct wall_time from, struct span base);
+const struct db_statement *store_sweep(struct db_args *args, int64_t limit, bool from_the_oldest, struct wall_time from,
+                                       struct span base);
 struct overdue_row store_sweep_row(const struct db_rows *rows, size_t row);
 const struct db_statement *store_due_count(struct db_args *args, int64_t limit);
 int64_t store_due_count_row(const struct db_rows *rows);
@@ -53,7 +54,11 @@ struct event_row store_event_row(const struct db_rows *rows, size_t row);
 const struct db_statement *store_events_done(struct db_args *args, const int64_t *ids, size_t count);
 
 // --- counters of refusals
-struct refusal_row { int64_t activity_id; const char *code; int64_t count; };
+struct refusal_row {
+  int64_t activity_id;
+  const char *code;
+  int64_t count;
+};
 const struct db_statement *store_refusals_add(struct db_args *args, const struct refusal_row *rows, size_t count);
 // $n::interval of a span.
 void store_span(struct db_args *args, struct span s);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of scheduler/claim.c: every combination of status and time that memory may judge, and what it must leave to the database.
+// Tests of scheduler/claim.c: what memory may judge, and what it must leave to the database.
 // Owner: nobody; one thread.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 #include <string.h>
 
@@ -163,15 +164,15 @@ static void every_refusal_can_be_told(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(window_is_half_open),
-    cmocka_unit_test(status_counts_where_time_does_not),
-    cmocka_unit_test(stock_is_all_or_nothing),
-    cmocka_unit_test(time_is_first_and_stock_last),
-    cmocka_unit_test(doubt_is_for_the_database),
-    cmocka_unit_test(unknown_clock_never_refuses_on_time),
-    cmocka_unit_test(clock_keeps_the_tightest_sample),
-    cmocka_unit_test(names_are_those_of_the_database),
-    cmocka_unit_test(every_refusal_can_be_told),
+      cmocka_unit_test(window_is_half_open),
+      cmocka_unit_test(status_counts_where_time_does_not),
+      cmocka_unit_test(stock_is_all_or_nothing),
+      cmocka_unit_test(time_is_first_and_stock_last),
+      cmocka_unit_test(doubt_is_for_the_database),
+      cmocka_unit_test(unknown_clock_never_refuses_on_time),
+      cmocka_unit_test(clock_keeps_the_tightest_sample),
+      cmocka_unit_test(names_are_those_of_the_database),
+      cmocka_unit_test(every_refusal_can_be_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

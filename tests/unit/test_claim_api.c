@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,10 @@ static void whole_claim_is_read(void **state)
   (void)state;
   struct claim_request r;
   char why[CLAIM_WHY_BYTES];
-  assert_int_equal(decode("{\"activityCode\":\"festival-1\",\"userId\":\"9223372036854775807\",\"bizId\":\"a:b.c_d-1\",\"channel\":\"\xE5\xBE\xAE\xE4\xBF\xA1\",\"quantity\":3}", &r, why), RESULT_OK);
+  assert_int_equal(decode("{\"activityCode\":\"festival-1\",\"userId\":\"9223372036854775807\",\"bizId\":\"a:b.c_d-1\","
+                          "\"channel\":\"\xE5\xBE\xAE\xE4\xBF\xA1\",\"quantity\":3}",
+                          &r, why),
+                   RESULT_OK);
   assert_string_equal(r.search.code, "festival-1");
   assert_int_equal(r.user_id, INT64_MAX);
   assert_string_equal(r.biz_id, "a:b.c_d-1");
@@ -48,48 +52,58 @@ static void what_may_be_left_out_has_defaults(void **state)
 static void everything_else_is_refused(void **state)
 {
   (void)state;
-  static const struct { const char *body, *named; } cases[] = {
-    {"", ""}, {"[]", ""}, {"7", ""}, {"{", ""}, {"{} x", ""}, {"null", ""},
-    {"{}", "activityCode"},
-    {"{\"userId\":1,\"bizId\":\"x\"}", "activityCode"},
-    {"{\"activityCode\":\"a\",\"bizId\":\"x\"}", "userId"},
-    {"{\"activityCode\":\"a\",\"userId\":1}", "bizId"},
-    {"{\"activityCode\":\"\",\"userId\":1,\"bizId\":\"x\"}", "activityCode"},
-    {"{\"activityCode\":\"-a\",\"userId\":1,\"bizId\":\"x\"}", "activityCode"},
-    {"{\"activityCode\":\"a b\",\"userId\":1,\"bizId\":\"x\"}", "activityCode"},
-    {"{\"activityCode\":7,\"userId\":1,\"bizId\":\"x\"}", "activityCode"},
-    {"{\"activityCode\":\"a\",\"userId\":0,\"bizId\":\"x\"}", "userId"},
-    {"{\"activityCode\":\"a\",\"userId\":-1,\"bizId\":\"x\"}", "userId"},
-    {"{\"activityCode\":\"a\",\"userId\":1.5,\"bizId\":\"x\"}", "userId"},
-    {"{\"activityCode\":\"a\",\"userId\":1.0,\"bizId\":\"x\"}", "userId"},
-    {"{\"activityCode\":\"a\",\"userId\":\"01\",\"bizId\":\"x\"}", "userId"},
-    {"{\"activityCode\":\"a\",\"userId\":\"+1\",\"bizId\":\"x\"}", "userId"},
-    {"{\"activityCode\":\"a\",\"userId\":\" 1\",\"bizId\":\"x\"}", "userId"},
-    {"{\"activityCode\":\"a\",\"userId\":\"9223372036854775808\",\"bizId\":\"x\"}", "userId"},
-    {"{\"activityCode\":\"a\",\"userId\":9223372036854775808,\"bizId\":\"x\"}", ""},
-    {"{\"activityCode\":\"a\",\"userId\":true,\"bizId\":\"x\"}", "userId"},
-    {"{\"activityCode\":\"a\",\"userId\":null,\"bizId\":\"x\"}", "userId"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"\"}", "bizId"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x y\"}", "bizId"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"12345678901234567890123456789012345678901234567890123456789012345\"}", "bizId"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"quantity\":0}", "quantity"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"quantity\":-1}", "quantity"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"quantity\":1.0}", "quantity"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"quantity\":\"1\"}", "quantity"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"quantity\":2147483648}", "quantity"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"channel\":\"\"}", "channel"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"channel\":1}", "channel"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[1]}", "numbers"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"surprise\":1}", "surprise"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"bizId\":\"x\"}", "duplicate"},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\\u0000\"}", ""},
-    {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"channel\":\"\xff\"}", ""},
+  static const struct {
+    const char *body, *named;
+  } cases[] = {
+      {"", ""},
+      {"[]", ""},
+      {"7", ""},
+      {"{", ""},
+      {"{} x", ""},
+      {"null", ""},
+      {"{}", "activityCode"},
+      {"{\"userId\":1,\"bizId\":\"x\"}", "activityCode"},
+      {"{\"activityCode\":\"a\",\"bizId\":\"x\"}", "userId"},
+      {"{\"activityCode\":\"a\",\"userId\":1}", "bizId"},
+      {"{\"activityCode\":\"\",\"userId\":1,\"bizId\":\"x\"}", "activityCode"},
+      {"{\"activityCode\":\"-a\",\"userId\":1,\"bizId\":\"x\"}", "activityCode"},
+      {"{\"activityCode\":\"a b\",\"userId\":1,\"bizId\":\"x\"}", "activityCode"},
+      {"{\"activityCode\":7,\"userId\":1,\"bizId\":\"x\"}", "activityCode"},
+      {"{\"activityCode\":\"a\",\"userId\":0,\"bizId\":\"x\"}", "userId"},
+      {"{\"activityCode\":\"a\",\"userId\":-1,\"bizId\":\"x\"}", "userId"},
+      {"{\"activityCode\":\"a\",\"userId\":1.5,\"bizId\":\"x\"}", "userId"},
+      {"{\"activityCode\":\"a\",\"userId\":1.0,\"bizId\":\"x\"}", "userId"},
+      {"{\"activityCode\":\"a\",\"userId\":\"01\",\"bizId\":\"x\"}", "userId"},
+      {"{\"activityCode\":\"a\",\"userId\":\"+1\",\"bizId\":\"x\"}", "userId"},
+      {"{\"activityCode\":\"a\",\"userId\":\" 1\",\"bizId\":\"x\"}", "userId"},
+      {"{\"activityCode\":\"a\",\"userId\":\"9223372036854775808\",\"bizId\":\"x\"}", "userId"},
+      {"{\"activityCode\":\"a\",\"userId\":9223372036854775808,\"bizId\":\"x\"}", ""},
+      {"{\"activityCode\":\"a\",\"userId\":true,\"bizId\":\"x\"}", "userId"},
+      {"{\"activityCode\":\"a\",\"userId\":null,\"bizId\":\"x\"}", "userId"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"\"}", "bizId"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x y\"}", "bizId"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":"
+       "\"12345678901234567890123456789012345678901234567890123456789012345\"}",
+       "bizId"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"quantity\":0}", "quantity"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"quantity\":-1}", "quantity"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"quantity\":1.0}", "quantity"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"quantity\":\"1\"}", "quantity"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"quantity\":2147483648}", "quantity"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"channel\":\"\"}", "channel"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"channel\":1}", "channel"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[1]}", "numbers"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"surprise\":1}", "surprise"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"bizId\":\"x\"}", "duplicate"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\\u0000\"}", ""},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"channel\":\"\xff\"}", ""},
   };
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     struct claim_request r;
     char why[CLAIM_WHY_BYTES];
     if (decode(cases[i].body, &r, why) != RESULT_INVALID) fail_msg("taken: %s", cases[i].body);
-    if (why[0] == '\0' || !strstr(why, cases[i].named)) fail_msg("%s: reason \"%s\" does not name %s", cases[i].body, why, cases[i].named);
+    if (why[0] == '\0' || !strstr(why, cases[i].named))
+      fail_msg("%s: reason \"%s\" does not name %s", cases[i].body, why, cases[i].named);
   }
 }
 
@@ -102,7 +116,8 @@ static void long_channel_is_counted_in_characters(void **state)
   for (int n = 64; n <= 65; n++) {
     channel[0] = '\0';
     for (int i = 0; i < n; i++) memcpy(channel + 4 * i, "\xF0\x9F\x8E\x81", 5);
-    (void)snprintf(body, sizeof body, "{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"channel\":\"%s\"}", channel);
+    (void)snprintf(body, sizeof body, "{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"channel\":\"%s\"}",
+                   channel);
     assert_int_equal(decode(body, &r, why), n == 64 ? RESULT_OK : RESULT_INVALID);
   }
 }
@@ -110,10 +125,10 @@ static void long_channel_is_counted_in_characters(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(whole_claim_is_read),
-    cmocka_unit_test(what_may_be_left_out_has_defaults),
-    cmocka_unit_test(everything_else_is_refused),
-    cmocka_unit_test(long_channel_is_counted_in_characters),
+      cmocka_unit_test(whole_claim_is_read),
+      cmocka_unit_test(what_may_be_left_out_has_defaults),
+      cmocka_unit_test(everything_else_is_refused),
+      cmocka_unit_test(long_channel_is_counted_in_characters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

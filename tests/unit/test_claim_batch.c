@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
@@ -104,7 +105,8 @@ static void repeats_wait_in_order(void **state)
   struct lane_batch b;
   lane_batch_init(&b, 256);
   struct claim_request *first = arrive(s, 1, "a", true), *other = arrive(s, 2, "b", true);
-  struct claim_request *again = arrive(s, 1, "c", true), *third = arrive(s, 3, "d", true), *last = arrive(s, 1, "e", true);
+  struct claim_request *again = arrive(s, 1, "c", true), *third = arrive(s, 3, "d", true),
+                       *last = arrive(s, 1, "e", true);
   arrive_many(s, 10);
   assert_true(claim_lane_take_submits(&s->lane, &b, 1));
   assert_int_equal(b.count, 13);
@@ -150,7 +152,8 @@ static void no_user_is_in_two_batches_under_way(void **state)
   lane_batch_init(&b, 2);
   (void)arrive(s, 1, "a", true);
   (void)arrive(s, 2, "b", true);
-  struct claim_request *again = arrive(s, 1, "c", true), *other = arrive(s, 3, "d", true), *same_click = arrive(s, 4, "b", true);
+  struct claim_request *again = arrive(s, 1, "c", true), *other = arrive(s, 3, "d", true),
+                       *same_click = arrive(s, 4, "b", true);
   assert_true(claim_lane_take_submits(&s->lane, &a, 2));
   assert_int_equal(a.count, 2);
   assert_true(claim_lane_take_submits(&s->lane, &b, 2));
@@ -283,16 +286,16 @@ static void key_set_remembers_and_forgets(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(all_that_waits_leaves_up_to_the_cap, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(one_batch_at_a_time, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(repeats_wait_in_order, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(who_waits_holds_back_his_later_requests, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(no_user_is_in_two_batches_under_way, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(a_line_of_repeats_goes_in_order, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(order_holds_for_any_mix, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(lookups_wait_for_earlier_submits, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(put_back_goes_first, set_up, tear_down),
-    cmocka_unit_test(key_set_remembers_and_forgets),
+      cmocka_unit_test_setup_teardown(all_that_waits_leaves_up_to_the_cap, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(one_batch_at_a_time, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(repeats_wait_in_order, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(who_waits_holds_back_his_later_requests, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(no_user_is_in_two_batches_under_way, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_line_of_repeats_goes_in_order, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(order_holds_for_any_mix, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(lookups_wait_for_earlier_submits, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(put_back_goes_first, set_up, tear_down),
+      cmocka_unit_test(key_set_remembers_and_forgets),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
