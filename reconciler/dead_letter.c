@@ -3,6 +3,8 @@
 // Pure; any thread.
 #include "reconciler/dead_letter.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/text.h"
@@ -40,27 +42,43 @@ void retry_result_release(struct retry_result *r) { buf_release(&r->items); }
 static void put_item(struct buf *b, const struct retry_row *row)
 {
   if (b->len > 0) buf_putc(b, ',');
-  buf_puts(b, "{\"id\":\"");
-  buf_put_i64(b, row->letter_id);
-  buf_putc(b, '"');
-  if (row->claim_ref[0] != '\0') {
-    buf_puts(b, ",\"claimId\":");
-    buf_put_json(b, row->claim_ref, strlen(row->claim_ref));
+  buf_putc(b, '{');
+  if (row->letter_id != 0) {
+    buf_puts(b, "\"id\":\"");
+    buf_put_i64(b, row->letter_id);
+    buf_puts(b, "\",");
   }
-  buf_puts(b, ",\"outcome\":");
+  if (row->claim_ref[0] != '\0') {
+    buf_puts(b, "\"claimId\":");
+    buf_put_json(b, row->claim_ref, strlen(row->claim_ref));
+    buf_putc(b, ',');
+  }
+  buf_puts(b, "\"outcome\":");
   buf_put_json(b, row->outcome, strlen(row->outcome));
   buf_putc(b, '}');
+}
+
+static void count(struct retry_result *r, enum retry_outcome outcome, const struct retry_row *row)
+{
+  r->counts[outcome]++;
+  if (r->total++ < RETRY_ITEMS_LISTED_MAX) put_item(&r->items, row);
 }
 
 enum result retry_result_add(struct retry_result *r, const struct retry_row *row)
 {
   for (size_t i = 0; i < RETRY_OUTCOME_COUNT; i++) {
     if (strcmp(row->outcome, outcome_names[i]) != 0) continue;
-    r->counts[i]++;
-    if (r->total++ < RETRY_ITEMS_LISTED_MAX) put_item(&r->items, row);
+    count(r, (enum retry_outcome)i, row);
     return RESULT_OK;
   }
   return RESULT_UNEXPECTED;
+}
+
+void retry_result_add_unknown(struct retry_result *r, struct claim_ref claim)
+{
+  char ref[48];
+  (void)snprintf(ref, sizeof ref, "%" PRId64 "-%" PRId64, claim.activity_id, claim.number);
+  count(r, RETRY_NOT_FOUND, &(struct retry_row){0, ref, outcome_names[RETRY_NOT_FOUND]});
 }
 
 static void put_count(struct buf *out, const char *opening, int64_t count)

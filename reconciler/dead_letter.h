@@ -27,6 +27,7 @@ void retry_result_init(struct retry_result *r, bool is_dry_run);
 void retry_result_release(struct retry_result *r);
 // RESULT_UNEXPECTED for an outcome that this program does not know.
 MUST_CHECK enum result retry_result_add(struct retry_result *r, const struct retry_row *row);
+void retry_result_add_unknown(struct retry_result *r, struct claim_ref claim);  // a claim that has no letter
 
 // {"dryRun":false,"retried":6,"alreadyDone":4,"notRetryable":0,"notFound":0,"items":[{"id","claimId","outcome"}]}
 void retry_result_put_json(const struct retry_result *r, struct buf *out);

@@ -110,7 +110,7 @@ static void on_letters(struct call *c, const struct db_rows *rows)
 static void on_findings(struct call *c, const struct db_rows *rows)
 {
   const struct dead_letter_filter any = {NULL, NULL, NULL};
-  put_table(&of(c)->html, finding_columns, rows, "Findings", "The last audits left no finding open.", "reconciler findings list|show");
+  put_table(&of(c)->html, finding_columns, rows, "Findings", "No finding is open.", "reconciler findings list|show");
   c->on_rows = on_letters;
   call_send(c, store_dead_letter_list(call_args(c), "open", &any, 0, ROWS_MAX));
 }

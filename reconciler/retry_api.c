@@ -150,7 +150,7 @@ static void on_letters(struct call *c, const struct db_rows *rows)
   for (size_t i = 0; i < db_rows_count(rows); i++) {
     int64_t letter = store_letter_of_claim(rows, i);
     if (letter != 0) r->ids[r->id_count++] = letter;
-    else if (retry_result_add(&r->result, &(struct retry_row){0, "", "not_found"}) != RESULT_OK) break;
+    else retry_result_add_unknown(&r->result, r->claims[i]);
   }
   r->page.id_count = r->id_count;
   c->on_rows = on_retried;

@@ -1,17 +1,31 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Reading dead letters, and retrying those that a filter selects.
 
--- A letter as lists and pages show it. Parameters: i_letter. Result: JSON. Locks: none. Errors: none.
-create or replace function largesse.dead_letter_json(i_letter largesse.dead_letter) returns jsonb
+-- A letter as lists show it, or whole: with its message, its claim, each attempt at the provider, and the claim's other letters.
+-- Parameters: i_letter, i_is_whole. Result: JSON text. Locks: none. Errors: none.
+create or replace function largesse.dead_letter_json(i_letter largesse.dead_letter, i_is_whole boolean) returns text
 language sql stable
 as $$
-  select jsonb_strip_nulls(jsonb_build_object(
+  select json_strip_nulls(json_build_object(
            'id', i_letter.id::text, 'claimId', i_letter.activity_id || '-' || i_letter.claim_id, 'activityCode', a.code,
            'userId', c.user_id::text, 'bizId', c.biz_id, 'provider', i_letter.provider, 'cause', i_letter.cause, 'detail', i_letter.detail,
            'claimStatus', c.status, 'attempts', c.attempts,
            'state', case when i_letter.closed_at is null then 'open' else 'closed' end,
            'openedAt', largesse.time_text(i_letter.opened_at), 'closedAt', largesse.time_text(i_letter.closed_at),
-           'resolution', i_letter.resolution, 'closedBy', i_letter.closed_by, 'reason', i_letter.close_reason))
+           'resolution', i_letter.resolution, 'closedBy', i_letter.closed_by, 'reason', i_letter.close_reason,
+           'body', case when i_is_whole then i_letter.body end,
+           'claim', case when i_is_whole and c.id is not null then largesse.claim_json(c, a.code)::json end,
+           'history', case when i_is_whole then coalesce((
+             select json_agg(json_build_object('attempt', t.attempt, 'step', t.step, 'provider', t.provider,
+                               'startedAt', largesse.time_text(t.started_at), 'durationMs', round(t.duration_us / 1000.0), 'outcome', t.outcome,
+                               'httpStatus', t.http_status, 'detail', t.detail) order by t.attempt)
+               from largesse.attempt t where t.activity_id = i_letter.activity_id and t.claim_id = i_letter.claim_id), '[]') end,
+           'letters', case when i_is_whole then coalesce((
+             select json_agg(json_build_object('id', o.id::text, 'cause', o.cause, 'openedAt', largesse.time_text(o.opened_at),
+                               'closedAt', largesse.time_text(o.closed_at), 'resolution', o.resolution, 'closedBy', o.closed_by,
+                               'reason', o.close_reason) order by o.id)
+               from largesse.dead_letter o
+              where o.activity_id = i_letter.activity_id and o.claim_id = i_letter.claim_id and o.id <> i_letter.id), '[]') end))::text
     from (values (1)) one(n)
     left join largesse.activity a on a.id = i_letter.activity_id
     left join largesse.claim c on c.activity_id = i_letter.activity_id and c.id = i_letter.claim_id
@@ -24,7 +38,7 @@ returns table (id bigint, doc text)
 language sql stable security definer
 set search_path = largesse, pg_temp set jit = off
 as $$
-  select d.id, largesse.dead_letter_json(d)::text
+  select d.id, largesse.dead_letter_json(d, false)
     from (select d.* from largesse.dead_letter d
            where d.id > i_after
              and (i_state = 'all' or (d.closed_at is null) = (i_state = 'open'))
@@ -46,30 +60,12 @@ as $$
     from unnest(i_activity_ids, i_claim_ids) with ordinality as r(a, c, n) order by r.n
 $$;
 
--- Everything about one letter: its claim, each attempt at the provider, and the claim's earlier letters.
--- Parameters: i_id. Result: JSON text; no row if there is no such letter. Locks: none. Errors: none.
+-- Everything about one letter. Parameters: i_id. Result: JSON text; no row if there is no such letter. Locks: none. Errors: none.
 create or replace function largesse.dead_letter_show(i_id bigint)
 returns table (doc text)
 language sql stable security definer
 set search_path = largesse, pg_temp
-as $$
-  select jsonb_strip_nulls(largesse.dead_letter_json(d) || jsonb_build_object(
-           'body', d.body,
-           'claim', (select largesse.claim_json(c, a.code)::jsonb
-                       from largesse.claim c join largesse.activity a on a.id = c.activity_id
-                      where c.activity_id = d.activity_id and c.id = d.claim_id),
-           'history', coalesce((
-             select jsonb_agg(jsonb_build_object('attempt', t.attempt, 'step', t.step, 'provider', t.provider,
-                                'startedAt', largesse.time_text(t.started_at), 'durationMs', round(t.duration_us / 1000.0), 'outcome', t.outcome,
-                                'httpStatus', t.http_status, 'detail', t.detail) order by t.attempt)
-               from largesse.attempt t where t.activity_id = d.activity_id and t.claim_id = d.claim_id), '[]'),
-           'letters', coalesce((
-             select jsonb_agg(jsonb_build_object('id', o.id::text, 'cause', o.cause, 'openedAt', largesse.time_text(o.opened_at),
-                                'closedAt', largesse.time_text(o.closed_at), 'resolution', o.resolution, 'closedBy', o.closed_by,
-                                'reason', o.close_reason) order by o.id)
-               from largesse.dead_letter o where o.activity_id = d.activity_id and o.claim_id = d.claim_id and o.id <> d.id), '[]')))::text
-    from largesse.dead_letter d where d.id = i_id
-$$;
+as $$ select largesse.dead_letter_json(d, true) from largesse.dead_letter d where d.id = i_id $$;
 
 -- One page of a retry: either the letters named, or the open ones that a filter selects, in the order of ids.
 -- Parameters: i_ids (null: by filter), i_provider, i_cause and i_activity_code (null: any), i_after: the last id seen (0 to begin), i_limit; i_actor,
