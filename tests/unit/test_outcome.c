@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// What answers mean: every stage, status class and body, built-in and configured rules; and what becomes of a claim then.
+// One thread.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fulfiller/decision.h"
+#include "fulfiller/outcome.h"
+
+static struct answer_rules rules_of(enum call_kind kind, struct conf_pair *pairs, size_t count)
+{
+  struct conf_pairs own = {pairs, count};
+  struct conf_fault fault = {""};
+  struct answer_rules rules;
+  if (answer_rules_compile(&own, kind, &rules, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  rules.reference_pointer = "/ref";
+  rules.code_pointer = "/code";
+  rules.message_pointer = "/message";
+  return rules;
+}
+
+static struct verdict classify(const struct answer_rules *rules, enum http_stage stage, int status, const char *body)
+{
+  struct verdict verdict;
+  struct http_answer answer = {.stage = stage, .status = status, .body = body, .body_len = strlen(body), .retry_after = "",
+                               .content_type = "", .fault = stage == HTTP_ANSWERED ? "" : "why"};
+  memset(&verdict, 0xA5, sizeof verdict);
+  outcome_classify(rules, &answer, &verdict);
+  return verdict;
+}
+
+struct expected { int status; const char *body; enum outcome outcome; };
+
+static void assert_all(const struct answer_rules *rules, const struct expected *cases, size_t count)
+{
+  for (size_t i = 0; i < count; i++) {
+    struct verdict v = classify(rules, HTTP_ANSWERED, cases[i].status, cases[i].body);
+    if (v.outcome == cases[i].outcome) continue;
+    fail_msg("%d %s: %s instead of %s", cases[i].status, cases[i].body, outcome_name(v.outcome), outcome_name(cases[i].outcome));
+  }
+}
+
+static void deliveries_are_judged_by_built_in_rules(void **state)
+{
+  static const struct expected cases[] = {
+      {200, "{\"status\":\"SUCCESS\"}", OUTCOME_DONE}, {201, "", OUTCOME_DONE}, {204, "", OUTCOME_DONE}, {200, "[]", OUTCOME_DONE},
+      {202, "", OUTCOME_PENDING}, {200, "{\"status\":\"PENDING\"}", OUTCOME_PENDING}, {202, "{\"status\":\"SUCCESS\"}", OUTCOME_PENDING},
+      {400, "", OUTCOME_REFUSED}, {404, "{}", OUTCOME_REFUSED}, {409, "", OUTCOME_REFUSED}, {422, "{\"code\":\"X\"}", OUTCOME_REFUSED},
+      {401, "", OUTCOME_RETRY}, {429, "", OUTCOME_RETRY}, {425, "", OUTCOME_RETRY}, {408, "", OUTCOME_UNKNOWN},
+      {500, "", OUTCOME_UNKNOWN}, {502, "<html>", OUTCOME_UNKNOWN}, {503, "", OUTCOME_UNKNOWN}, {504, "", OUTCOME_UNKNOWN},
+      {302, "", OUTCOME_UNKNOWN}, {100, "", OUTCOME_UNKNOWN}, {422, "not json", OUTCOME_REFUSED}};
+  (void)state;
+  struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
+  assert_all(&rules, cases, ARRAY_LEN(cases));
+  answer_rules_release(&rules);
+}
+
+static void inquiries_never_say_more_than_they_know(void **state)
+{
+  static const struct expected cases[] = {
+      {200, "{\"status\":\"SUCCESS\"}", OUTCOME_DONE}, {200, "{\"status\":\"PENDING\"}", OUTCOME_PENDING},
+      {200, "{\"status\":\"FAILED\"}", OUTCOME_REFUSED}, {404, "", OUTCOME_NOT_FOUND}, {200, "{}", OUTCOME_UNKNOWN},
+      {200, "", OUTCOME_UNKNOWN}, {400, "", OUTCOME_UNKNOWN}, {401, "", OUTCOME_UNKNOWN}, {429, "", OUTCOME_UNKNOWN},
+      {500, "", OUTCOME_UNKNOWN}, {200, "{\"status\":\"success\"}", OUTCOME_UNKNOWN}};
+  (void)state;
+  struct answer_rules rules = rules_of(CALL_INQUIRE, NULL, 0);
+  assert_all(&rules, cases, ARRAY_LEN(cases));
+  assert_int_equal(classify(&rules, HTTP_NEVER_SENT, 0, "").outcome, OUTCOME_UNKNOWN);
+  assert_int_equal(classify(&rules, HTTP_SENT_NO_ANSWER, 0, "").outcome, OUTCOME_UNKNOWN);
+  answer_rules_release(&rules);
+}
+
+static void only_a_request_that_never_left_is_a_plain_retry(void **state)
+{
+  (void)state;
+  struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
+  struct verdict v = classify(&rules, HTTP_NEVER_SENT, 0, "");
+  assert_int_equal(v.outcome, OUTCOME_RETRY);
+  assert_int_equal(v.status, 0);
+  assert_string_equal(v.code, "NOT_REACHED");
+  assert_string_equal(v.detail, "why");
+  assert_int_equal(classify(&rules, HTTP_SENT_NO_ANSWER, 0, "").outcome, OUTCOME_UNKNOWN);  // B72
+  answer_rules_release(&rules);
+}
+
+// B82: two values under one key, or no JSON at all, prove nothing.
+static void an_unreadable_success_is_unknown(void **state)
+{
+  static const char *const bodies[] = {"{\"status\":\"SUCCESS\",\"status\":\"FAILED\"}", "{\"status\":", "OK", "{}{}", "\"SUCCESS\"", "{\"a\":\"\\u0000\"}"};
+  (void)state;
+  struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
+  for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+    struct verdict v = classify(&rules, HTTP_ANSWERED, 200, bodies[i]);
+    assert_int_equal(v.outcome, OUTCOME_UNKNOWN);
+    assert_string_equal(v.code, "UNREADABLE_ANSWER");
+  }
+  rules.format = ANSWER_ANY;
+  assert_int_equal(classify(&rules, HTTP_ANSWERED, 200, "OK").outcome, OUTCOME_DONE);
+  answer_rules_release(&rules);
+}
+
+static void the_profile_s_own_rules_come_first_and_in_order(void **state)
+{
+  struct conf_pair own[] = {{(char[]){"200 /result/code=0"}, (char[]){"done"}}, {(char[]){"200 /ok=true"}, (char[]){"done"}},
+                            {(char[]){"200 /amount=1.5"}, (char[]){"pending"}}, {(char[]){"2xx"}, (char[]){"unknown"}},
+                            {(char[]){"409"}, (char[]){"done"}}};
+  static const struct expected cases[] = {
+      {200, "{\"result\":{\"code\":0}}", OUTCOME_DONE}, {200, "{\"result\":{\"code\":\"0\"}}", OUTCOME_DONE},
+      {200, "{\"result\":{\"code\":40004}}", OUTCOME_UNKNOWN}, {200, "{\"ok\":true}", OUTCOME_DONE}, {200, "{\"ok\":false}", OUTCOME_UNKNOWN},
+      {200, "{\"ok\":null}", OUTCOME_UNKNOWN}, {200, "{\"result\":{\"code\":[0]}}", OUTCOME_UNKNOWN}, {200, "{\"amount\":1.5}", OUTCOME_PENDING},
+      {202, "", OUTCOME_UNKNOWN}, {409, "", OUTCOME_DONE}, {422, "", OUTCOME_REFUSED}};
+  (void)state;
+  struct answer_rules rules = rules_of(CALL_DELIVER, own, ARRAY_LEN(own));
+  assert_all(&rules, cases, ARRAY_LEN(cases));
+  answer_rules_release(&rules);
+}
+
+static void assert_rule_refused(enum call_kind kind, const char *when, const char *outcome, const char *reason)
+{
+  char when_copy[128], outcome_copy[64];
+  snprintf(when_copy, sizeof when_copy, "%s", when);
+  snprintf(outcome_copy, sizeof outcome_copy, "%s", outcome);
+  struct conf_pair own[] = {{(char[]){"2xx /status=A"}, (char[]){"done"}}, {(char[]){"4xx"}, (char[]){"refused"}}, {when_copy, outcome_copy}};
+  struct conf_pairs pairs = {own, ARRAY_LEN(own)};
+  struct conf_fault fault = {""};
+  struct answer_rules rules;
+  assert_int_equal(answer_rules_compile(&pairs, kind, &rules, &fault), RESULT_INVALID);
+  if (strstr(fault.text, reason) == NULL) fail_msg("%s: %s", when, fault.text);
+}
+
+static void rules_that_make_no_sense_are_refused(void **state)
+{
+  (void)state;
+  assert_rule_refused(CALL_DELIVER, "600", "done", "status");
+  assert_rule_refused(CALL_DELIVER, "20", "done", "status");
+  assert_rule_refused(CALL_DELIVER, "2x0", "done", "status");
+  assert_rule_refused(CALL_DELIVER, "/status=A", "done", "status");
+  assert_rule_refused(CALL_DELIVER, "200", "ok", "outcome");
+  assert_rule_refused(CALL_DELIVER, "404", "not_found", "outcome");
+  assert_rule_refused(CALL_DELIVER, "200 status=A", "done", "POINTER=VALUE");
+  assert_rule_refused(CALL_DELIVER, "200 /status", "done", "POINTER=VALUE");
+  assert_rule_refused(CALL_DELIVER, "422", "done", "can never match");
+  assert_rule_refused(CALL_DELIVER, "4xx /a=b", "done", "can never match");
+  assert_rule_refused(CALL_INQUIRE, "200 /status=A", "pending", "can never match");
+}
+
+static void verdicts_carry_reference_code_and_text_safely(void **state)
+{
+  char long_ref[600];
+  (void)state;
+  struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
+  struct verdict v = classify(&rules, HTTP_ANSWERED, 200, "{\"ref\":\"w-17\",\"code\":\"X\"}");
+  assert_string_equal(v.ref, "w-17");
+  assert_string_equal(v.code, "");
+  v = classify(&rules, HTTP_ANSWERED, 422, "{\"code\":1234,\"message\":\"line\\nbreak \\u4e2d\"}");
+  assert_string_equal(v.code, "1234");
+  assert_string_equal(v.detail, "line?break \xe4\xb8\xad");
+  v = classify(&rules, HTTP_ANSWERED, 500, "");
+  assert_string_equal(v.code, "HTTP_500");
+  assert_int_equal(v.status, 500);
+  snprintf(long_ref, sizeof long_ref, "{\"ref\":\"%0*d\xe4\xb8\xad\"}", VERDICT_REF_BYTES - 2, 0);
+  v = classify(&rules, HTTP_ANSWERED, 200, long_ref);
+  assert_int_equal(strlen(v.ref), VERDICT_REF_BYTES - 2);  // the character that does not fit is left out whole
+  verdict_put(v.code, sizeof v.code, "a\xff" "b");
+  assert_string_equal(v.code, "a?b");
+  answer_rules_release(&rules);
+}
+
+// --- decisions -------------------------------------------------------------------------------------------------------
+
+static struct provider_conf patient_conf(void)
+{
+  static struct span rungs[] = {{1000000}, {2000000}, {5000000}};
+  return (struct provider_conf){.ladder = {rungs, ARRAY_LEN(rungs)}, .attempts = 4, .not_found_after = {4000000},
+                                .pending_poll = {2000000}, .pending_timeout = {60000000}};
+}
+
+static struct decision decide(const struct provider_conf *conf, bool has_inquiry, enum outcome outcome, int64_t tries, int64_t age_s, int64_t trust_s)
+{
+  struct provider p = {.conf = conf, .inquire = {.exists = has_inquiry}};
+  struct attempt_facts facts = {.outcome = outcome, .tries = tries, .age = span_s(age_s), .trust_left = span_s(trust_s)};
+  return decision_make(&p, &facts);
+}
+
+static void retries_climb_the_ladder_and_end_in_review(void **state)
+{
+  static const int64_t rung_s[] = {1, 2, 5};
+  (void)state;
+  struct provider_conf conf = patient_conf();
+  for (int64_t tries = 1; tries <= 3; tries++) {
+    struct decision d = decide(&conf, true, OUTCOME_RETRY, tries, 0, 0);
+    assert_null(d.review);
+    assert_int_equal(d.rung.us, rung_s[tries - 1] * 1000000);
+    assert_true(d.due.us > d.rung.us);
+    assert_int_equal(d.outcome, OUTCOME_RETRY);
+  }
+  assert_string_equal(decide(&conf, true, OUTCOME_RETRY, 4, 0, 0).review, "attempts_used_up");
+  assert_string_equal(decide(&conf, true, OUTCOME_UNKNOWN, 4, 0, 0).review, "outcome_unknown");
+  conf.attempts = 100;
+  assert_int_equal(decide(&conf, true, OUTCOME_RETRY, 50, 0, 0).rung.us, 5000000);
+}
+
+static void an_unknown_outcome_is_asked_about_repeated_or_reviewed(void **state)
+{
+  (void)state;
+  struct provider_conf conf = patient_conf();
+  assert_int_equal(decide(&conf, true, OUTCOME_UNKNOWN, 1, 0, 4).rung.us, 1000000);
+  struct decision early = decide(&conf, true, OUTCOME_NOT_FOUND, 1, 0, 3);
+  assert_int_equal(early.outcome, OUTCOME_UNKNOWN);
+  assert_int_equal(early.rung.us, 5000000);  // the first rung that is long enough
+  assert_string_equal(decide(&conf, false, OUTCOME_UNKNOWN, 1, 0, 0).review, "outcome_unknown");  // never a second call
+  conf.repeat_is_safe = true;
+  assert_null(decide(&conf, false, OUTCOME_UNKNOWN, 1, 0, 0).review);
+}
+
+static void pending_waits_without_using_up_attempts(void **state)
+{
+  (void)state;
+  struct provider_conf conf = patient_conf();
+  struct decision d = decide(&conf, true, OUTCOME_PENDING, 50, 10, 0);
+  assert_null(d.review);
+  assert_int_equal(d.rung.us, 0);
+  assert_int_equal(d.due.us, 2000000);
+  assert_string_equal(decide(&conf, true, OUTCOME_PENDING, 1, 61, 0).review, "pending_too_long");
+  assert_int_equal(decide(&conf, false, OUTCOME_PENDING, 1, 10, 0).due.us, 60000000);  // nobody can be asked: wait for news
+}
+
+static void done_and_refused_end_everything(void **state)
+{
+  (void)state;
+  struct provider_conf conf = patient_conf();
+  for (int64_t tries = 1; tries < 9; tries += 4) {
+    assert_int_equal(decide(&conf, true, OUTCOME_DONE, tries, 0, 0).outcome, OUTCOME_DONE);
+    assert_null(decide(&conf, true, OUTCOME_DONE, tries, 0, 0).review);
+    assert_int_equal(decide(&conf, true, OUTCOME_REFUSED, tries, 0, 0).outcome, OUTCOME_REFUSED);
+    assert_null(decide(&conf, true, OUTCOME_REFUSED, tries, 0, 0).review);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(deliveries_are_judged_by_built_in_rules),
+      cmocka_unit_test(inquiries_never_say_more_than_they_know),
+      cmocka_unit_test(only_a_request_that_never_left_is_a_plain_retry),
+      cmocka_unit_test(an_unreadable_success_is_unknown),
+      cmocka_unit_test(the_profile_s_own_rules_come_first_and_in_order),
+      cmocka_unit_test(rules_that_make_no_sense_are_refused),
+      cmocka_unit_test(verdicts_carry_reference_code_and_text_safely),
+      cmocka_unit_test(retries_climb_the_ladder_and_end_in_review),
+      cmocka_unit_test(an_unknown_outcome_is_asked_about_repeated_or_reviewed),
+      cmocka_unit_test(pending_waits_without_using_up_attempts),
+      cmocka_unit_test(done_and_refused_end_everything),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
