@@ -93,6 +93,7 @@ run_config() {
   for file in tests/config/*.yaml; do
     [ -e "$file" ] && is_wanted "$file" && start_job "config/$(basename "$file")" tests/support/check_config.sh "$BUILD/bin" "$file"
   done
+  is_wanted shipped && start_job config/shipped tests/support/check_config.sh "$BUILD/bin" shipped
   finish_jobs
 }
 
