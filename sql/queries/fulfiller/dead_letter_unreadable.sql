@@ -1,1 +1,2 @@
+-- SPDX-License-Identifier: Apache-2.0
 select largesse.dead_letter_unreadable($1::text, $2::text, $3::text, $4::text)

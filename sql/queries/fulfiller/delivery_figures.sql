@@ -1,1 +1,2 @@
+-- SPDX-License-Identifier: Apache-2.0
 select figure, provider, amount from largesse.delivery_figures()
