@@ -39,7 +39,7 @@ begin
   total := v_act.stock_total + i_by + coalesce((select sum(d.by) from largesse.stock_adjustment d where d.activity_id = v_act.id), 0);
   insert into largesse.stock_adjustment (activity_id, key, by, reason, actor, at, total, remaining)
     values (v_act.id, i_key, i_by, i_reason, i_actor, largesse.clock_now(), total, v_stock.remaining);
-  update largesse.activity a set changed_at = largesse.clock_now() where a.id = v_act.id;
+  update largesse.activity a set version = a.version + 1, changed_at = largesse.clock_now() where a.id = v_act.id;  -- the total is part of what the ETag stands for
   outcome := 'ok'; remaining := v_stock.remaining;
   return next;
 end $$;

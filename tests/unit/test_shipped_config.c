@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// config/largesse.yaml says what is built in, and the shipped event files can be read.
+// One thread; run from the top folder.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scheduler/config.h"
+#include "scheduler/event_file.h"
+
+static char *const nothing[] = {NULL};
+
+// The sections that the scheduler reads itself, as YAML; which providers there are is the fulfiller's affair.
+static void print(const char *file, struct buf *out)
+{
+  void *config = NULL;
+  struct conf_fault fault = {""};
+  if (conf_load(scheduler_conf_table(), file, nothing, &config, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  buf_init(out, 1 << 20);
+  conf_print(scheduler_conf_table(), config, out);
+  conf_free(scheduler_conf_table(), config);
+  char *fulfiller = strstr(out->data, "fulfiller:");
+  if (fulfiller != NULL) *fulfiller = '\0';
+}
+
+static void the_shipped_configuration_is_what_is_built_in(void **state)
+{
+  (void)state;
+  struct buf shipped, built_in;
+  print("config/largesse.yaml", &shipped);
+  print(NULL, &built_in);
+  assert_string_equal(shipped.data, built_in.data);
+  buf_release(&shipped);
+  buf_release(&built_in);
+}
+
+// Every key stands in the file, so that people find it there.
+static void the_shipped_configuration_is_complete(void **state)
+{
+  (void)state;
+  FILE *file = fopen("config/largesse.yaml", "re");
+  assert_non_null(file);
+  static char text[65536];
+  size_t len = fread(text, 1, sizeof text - 1, file);
+  (void)fclose(file);
+  text[len] = '\0';
+  struct conf_node *root = NULL;
+  struct conf_fault fault = {""};
+  if (conf_tree_parse("largesse.yaml", text, len, &root, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  const struct conf_table *table = scheduler_conf_table();
+  for (size_t i = 0; i < table->count; i++) {
+    if (strncmp(table->keys[i].path, "fulfiller", 9) == 0 || strncmp(table->keys[i].path, "reconciler", 10) == 0) continue;
+    if (event_find(root, table->keys[i].path)->kind != CONF_SCALAR) fail_msg("%s is missing", table->keys[i].path);
+  }
+  conf_tree_free(root);
+}
+
+static struct event_file *read_event(const char *path)
+{
+  static char text[65536];
+  FILE *file = fopen(path, "re");
+  assert_non_null(file);
+  size_t len = fread(text, 1, sizeof text, file);
+  (void)fclose(file);
+  struct event_file *event = NULL;
+  struct conf_fault fault = {""};
+  if (event_file_parse(path, text, len, &event, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  return event;
+}
+
+static void the_shipped_events_can_be_read(void **state)
+{
+  (void)state;
+  struct event_file *demo = read_event("config/events/demo.yaml"), *festival = read_event("config/events/festival.yaml");
+  assert_int_equal(demo->session_count, 3);
+  assert_int_equal(festival->session_count, 6);
+  for (size_t i = 0; i < demo->session_count; i++) assert_true(event_session_is_demonstration(&demo->sessions[i]) && demo->sessions[i].publish);
+  event_file_free(demo);
+  event_file_free(festival);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_shipped_configuration_is_what_is_built_in),
+    cmocka_unit_test(the_shipped_configuration_is_complete),
+    cmocka_unit_test(the_shipped_events_can_be_read),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
