@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of common/cmdline.c and of the ids and results of dead letters that commands and calls share.
+// Owner: nobody; one thread.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cmdline.h"
+#include "common/compiler.h"
+#include "common/jsonx.h"
+#include "reconciler/dead_letter.h"
+
+struct parsed {
+  const char *reason, *kind;
+  bool all;
+  size_t words;
+  char why[CMDLINE_WHY_BYTES];
+};
+
+static enum result parse(struct parsed *p, int argc, char **argv)
+{
+  *p = (struct parsed){.why = ""};
+  const struct cmdline_option options[] = {{"--reason", &p->reason, NULL}, {"--kind", &p->kind, NULL}, {"--all", NULL, &p->all}};
+  return cmdline_parse(options, ARRAY_LEN(options), argc, argv, &p->words, p->why);
+}
+
+static void options_and_words_mix(void **state)
+{
+  (void)state;
+  struct parsed p;
+  char a[] = "7", b[] = "--reason", c[] = "because of", d[] = "8", e[] = "--kind=x=y", f[] = "--all", g[] = "--", h[] = "--kind";
+  char *argv[] = {a, b, c, d, e, f, g, h};
+  assert_int_equal(parse(&p, ARRAY_LEN(argv), argv), RESULT_OK);
+  assert_string_equal(p.reason, "because of");
+  assert_string_equal(p.kind, "x=y");
+  assert_true(p.all);
+  assert_int_equal(p.words, 3);
+  assert_string_equal(argv[0], "7");
+  assert_string_equal(argv[1], "8");
+  assert_string_equal(argv[2], "--kind");
+}
+
+static void check_fault(char *one, char *two, const char *why)
+{
+  struct parsed p;
+  char *argv[] = {one, two};
+  assert_int_equal(parse(&p, two != NULL ? 2 : 1, argv), RESULT_INVALID);
+  assert_string_equal(p.why, why);
+}
+
+static void faults_are_named(void **state)
+{
+  (void)state;
+  char reason[] = "--reason", twice[] = "--reason=a", flag[] = "--all=yes", unknown[] = "--nope", shortened[] = "--reas", letter[] = "-x";
+  check_fault(reason, NULL, "--reason: needs a value");
+  check_fault(twice, twice, "--reason: given twice");
+  check_fault(flag, NULL, "--all: takes no value");
+  check_fault(unknown, NULL, "--nope: unknown option");
+  check_fault(shortened, letter, "--reas: unknown option");
+  check_fault(letter, NULL, "-x: unknown option");
+}
+
+static void actor_is_a_name_or_a_number(void **state)
+{
+  (void)state;
+  char actor[CMDLINE_ACTOR_BYTES];
+  assert_int_equal(setenv("USER", "alice", 1), 0);
+  cmdline_actor(actor);
+  assert_string_equal(actor, "cli:alice");
+  assert_int_equal(setenv("USER", "a\nb", 1), 0);
+  cmdline_actor(actor);
+  assert_null(strchr(actor, '\n'));
+  assert_int_equal(strncmp(actor, "cli:", 4), 0);
+}
+
+static void letters_are_named_by_number_or_claim(void **state)
+{
+  (void)state;
+  int64_t letter = -1;
+  struct claim_ref claim = {-1, -1};
+  assert_int_equal(dead_letter_parse("17", &letter, &claim), RESULT_OK);
+  assert_int_equal(letter, 17);
+  assert_int_equal(dead_letter_parse("683000001-5", &letter, &claim), RESULT_OK);
+  assert_int_equal(letter, 0);
+  assert_int_equal(claim.activity_id, 683000001);
+  assert_int_equal(claim.number, 5);
+  static const char *const bad[] = {"", "-", "-5", "5-", "0", "x", "1-2-3", "1-0", "9223372036854775808", "1 ", "+1"};
+  for (size_t i = 0; i < ARRAY_LEN(bad); i++) assert_int_equal(dead_letter_parse(bad[i], &letter, &claim), RESULT_INVALID);
+}
+
+static void retries_are_counted_and_listed(void **state)
+{
+  (void)state;
+  struct retry_result r;
+  struct buf out;
+  buf_init(&out, 10000);
+  retry_result_init(&r, false);
+  assert_int_equal(retry_result_add(&r, &(struct retry_row){1, "683000001-5", "retried"}), RESULT_OK);
+  assert_int_equal(retry_result_add(&r, &(struct retry_row){2, "683000001-6", "already_done"}), RESULT_OK);
+  assert_int_equal(retry_result_add(&r, &(struct retry_row){3, "", "not_retryable"}), RESULT_OK);
+  assert_int_equal(retry_result_add(&r, &(struct retry_row){4, "", "exploded"}), RESULT_UNEXPECTED);
+  retry_result_add_unknown(&r, (struct claim_ref){683000001, 9});
+  retry_result_put_json(&r, &out);
+  assert_string_equal(buf_text(&out),
+    "{\"dryRun\":false,\"total\":4,\"retried\":1,\"alreadyDone\":1,\"notRetryable\":1,\"notFound\":1,\"items\":["
+    "{\"id\":\"1\",\"claimId\":\"683000001-5\",\"outcome\":\"retried\"},{\"id\":\"2\",\"claimId\":\"683000001-6\",\"outcome\":\"already_done\"},"
+    "{\"id\":\"3\",\"outcome\":\"not_retryable\"},{\"claimId\":\"683000001-9\",\"outcome\":\"not_found\"}]}");
+  buf_clear(&out);
+  retry_result_put_text(&r, &out);
+  assert_string_equal(buf_text(&out), "retried 1; already done and skipped: 1; cannot be retried (no claim): 1; not found: 1");
+  retry_result_release(&r);
+  buf_release(&out);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(options_and_words_mix),
+    cmocka_unit_test(faults_are_named),
+    cmocka_unit_test(actor_is_a_name_or_a_number),
+    cmocka_unit_test(letters_are_named_by_number_or_claim),
+    cmocka_unit_test(retries_are_counted_and_listed),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
