@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of claim_api_decode: what a claim body may hold, and that everything else is refused with a reason.
+// Tests of scheduler/claim_decode.c: what a claim body may hold, and that everything else is refused with a reason.
 // Owner: nobody; one thread.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "common/compiler.h"
-#include "scheduler/claim_api.h"
+#include "scheduler/claim_decode.h"
 
 static enum result decode(const char *body, struct claim_request *out, char why[CLAIM_WHY_BYTES])
 {
   *out = (struct claim_request){0};
   why[0] = '\0';
-  return claim_api_decode(body, strlen(body), out, why);
+  return claim_decode(body, strlen(body), out, why);
 }
 
 static void whole_claim_is_read(void **state)
@@ -122,6 +122,61 @@ static void long_channel_is_counted_in_characters(void **state)
   }
 }
 
+static void assert_same(const char *body)
+{
+  struct claim_request quick = {0}, any = {0};
+  char why[CLAIM_WHY_BYTES] = "";
+  bool taken = claim_decode_quickly(body, strlen(body), &quick);
+  enum result r = claim_decode_any(body, strlen(body), &any, why);
+  if (!taken) return;
+  if (r != RESULT_OK) fail_msg("only the quick way takes: %s", body);
+  if (memcmp(&quick, &any, sizeof quick) != 0) fail_msg("read differently: %s", body);
+}
+
+static void quick_way_takes_ordinary_claims(void **state)
+{
+  (void)state;
+  static const char *const bodies[] = {
+      "{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\"}",
+      "{\"activityCode\":\"a\",\"userId\":\"9223372036854775807\",\"bizId\":\"x\",\"channel\":\"APP\",\"quantity\":"
+      "2147483647}",
+      " {\t\"bizId\" : \"x:1\" ,\r\n\"userId\" : 7 , \"activityCode\" : \"A-1.b_c\" } \n",
+  };
+  for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
+    struct claim_request r = {0};
+    assert_true(claim_decode_quickly(bodies[i], strlen(bodies[i]), &r));
+    assert_same(bodies[i]);
+  }
+}
+
+// Whatever one byte does to a good body: what the quick way takes, the other takes too, and reads the same.
+static void both_ways_agree(void **state)
+{
+  (void)state;
+  static const char *const seeds[] = {
+      "{\"activityCode\":\"a\",\"userId\":10,\"bizId\":\"x\",\"channel\":\"APP\",\"quantity\":2}",
+      "{ \"activityCode\":\"a\", \"userId\":\"10\", \"bizId\":\"x\" }",
+  };
+  for (size_t n = 0; n < ARRAY_LEN(seeds); n++) {
+    size_t len = strlen(seeds[n]);
+    char body[256];
+    for (size_t at = 0; at <= len; at++) {
+      for (int byte = 1; byte < 256; byte++) {  // replaced, inserted
+        memcpy(body, seeds[n], len + 1);
+        if (at < len) body[at] = (char)byte;
+        assert_same(body);
+        memcpy(body, seeds[n], at);
+        body[at] = (char)byte;
+        memcpy(body + at + 1, seeds[n] + at, len - at + 1);
+        assert_same(body);
+      }
+      memcpy(body, seeds[n], at);  // cut short
+      body[at] = '\0';
+      assert_same(body);
+    }
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -129,6 +184,8 @@ int main(void)
       cmocka_unit_test(what_may_be_left_out_has_defaults),
       cmocka_unit_test(everything_else_is_refused),
       cmocka_unit_test(long_channel_is_counted_in_characters),
+      cmocka_unit_test(quick_way_takes_ordinary_claims),
+      cmocka_unit_test(both_ways_agree),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
