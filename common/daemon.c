@@ -191,7 +191,7 @@ static int serve(const struct daemon_spec *spec, const char *config_file, void *
   enum result result = spec->start(&d.rt, d.config, &d.app);
   int exit_code = exit_code_of(result);
   if (result == RESULT_OK) {
-    LOG(log, EV_DAEMON_UP, F_STR("version", LARGESSE_VERSION), F_INT("pid", getpid()),
+    LOG(log, EV_DAEMON_UP, F_STR("version", LARGESSE_VERSION),
         F_STR("config", config_file == NULL ? "built-in" : config_file));
     log_flush(log);
     exit_code = run_until_stopped(&d);
