@@ -3,7 +3,7 @@
 // Owner: the worker that embeds it; loop thread.
 #include "scheduler/periodic.h"
 
-#include "scheduler/app.h"
+#include "common/compiler.h"
 
 static struct periodic *of(struct db_request *req) { return CONTAINER_OF(req, struct periodic, req); }
 
@@ -28,21 +28,13 @@ static void failed(struct periodic *p, bool may_have_worked)
   run_after(p, p->every);
 }
 
+// The pool has logged it.
 static void on_error(struct db_request *req, const struct db_error *error)
 {
-  struct periodic *p = of(req);
-  if (error->failure != DB_FAILED_NOT_SENT)
-    LOG(p->rt->log, EV_WORKER_FAILED, F_STR("worker", p->spec->name), F_STR("sqlstate", error->sqlstate),
-        F_STR("message", error->message));
-  failed(p, error->failure == DB_FAILED_UNKNOWN);
+  failed(of(req), error->failure == DB_FAILED_UNKNOWN);
 }
 
-static void on_timeout(struct db_request *req)
-{
-  struct periodic *p = of(req);
-  LOG(p->rt->log, EV_WORKER_FAILED, F_STR("worker", p->spec->name), F_STR("message", "timed out"));
-  failed(p, true);
-}
+static void on_timeout(struct db_request *req) { failed(of(req), true); }
 
 static void on_due(void *ctx)
 {
