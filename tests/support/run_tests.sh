@@ -175,7 +175,7 @@ need_servers() {
   LARGESSE_PORT=$LARGESSE_TEST_PORT LARGESSE_HOME=$LARGESSE_TEST_HOME LARGESSE_BROKER_VHOSTS=40 LARGESSE_SHARED_BUFFERS=256 LARGESSE_MAX_WAL_SIZE=2GB \
     setsid tests/support/stack.sh servers >"$OUT/servers.out" 2>&1 </dev/null &
   SERVERS=$!
-  until grep -qx ready "$OUT/servers.out"; do
+  until grep -qsx ready "$OUT/servers.out"; do
     kill -0 $SERVERS 2>/dev/null || { cat "$OUT/servers.out" >&2; die "the test servers did not start"; }
     pause 0.1
   done
