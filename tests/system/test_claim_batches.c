@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batching must not show: the same seeded clicks (duplicates, reused bizIds, users over their limit, mixed quantities, the last
-// units) at a scheduler that gathers them and at one that judges them one by one, on a database each: equal answers, equal tables.
+// Batching must not show: the same seeded clicks (duplicates, reused bizIds, users over their limit, mixed quantities,
+// the last units) at a scheduler that gathers them and at one that judges them one by one, on a database each: equal
+// answers, equal tables.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -57,11 +58,13 @@ static void make_clicks(struct plan *p)
 
 static bool is_same(const struct claim_click *a, const struct claim_click *b)
 {
-  return a->user == b->user && a->quantity == b->quantity && strcmp(a->biz_id, b->biz_id) == 0 && a->channel == b->channel;
+  return a->user == b->user && a->quantity == b->quantity && strcmp(a->biz_id, b->biz_id) == 0 &&
+         a->channel == b->channel;
 }
 
-// The clicks from `first` that may be sent together, since their answers do not depend on the order among them: each of a user
-// and bizId of its own, or an exact copy of another. Those of a wave may not run out of stock either, except when nothing is left.
+// The clicks from `first` that may be sent together, since their answers do not depend on the order among them: each of
+// a user and bizId of its own, or an exact copy of another. Those of a wave may not run out of stock either, except
+// when nothing is left.
 static size_t wave_from(const struct plan *p, size_t first, int64_t remaining)
 {
   size_t count = 0;
@@ -120,8 +123,11 @@ static void start(struct run *r, struct server *server, const char *batch_max_ro
   r->stack = stack_start(server, &options);
   r->plan = MEM_NEW(struct plan);
   make_clicks(r->plan);
-  activity_make(r->stack->sql, &(struct activity_terms){.code = CODE, .stock = STOCK,
-                                                        .limits = "[{\"count\":3,\"period\":\"total\"},{\"count\":3,\"period\":\"month\"}]"});
+  activity_make(
+      r->stack->sql,
+      &(struct activity_terms){.code = CODE,
+                               .stock = STOCK,
+                               .limits = "[{\"count\":3,\"period\":\"total\"},{\"count\":3,\"period\":\"month\"}]"});
   mem_free(setting);
 }
 
@@ -154,8 +160,9 @@ static void compare_answers(const struct plan *a, const struct plan *b)
     int64_t one = answer_of(a, i), other = answer_of(b, i);
     bool both_have_it = (one == 200 || one == 201) && (other == 200 || other == 201);
     if (one != other && !both_have_it)
-      fail_msg("click %zu (%s, user %lld, %d): %d %s in batches, %d %s alone", i, a->clicks[i].biz_id, (long long)a->clicks[i].user,
-               a->clicks[i].quantity, a->answers[i].status, a->answers[i].code, b->answers[i].status, b->answers[i].code);
+      fail_msg("click %zu (%s, user %lld, %d): %d %s in batches, %d %s alone", i, a->clicks[i].biz_id,
+               (long long)a->clicks[i].user, a->clicks[i].quantity, a->answers[i].status, a->answers[i].code,
+               b->answers[i].status, b->answers[i].code);
     size_t accepted = accepted_of(a, a->clicks[i].biz_id);
     assert_int_equal(accepted, accepted_of(b, b->clicks[i].biz_id));
     assert_true(accepted <= 1);

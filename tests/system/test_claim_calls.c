@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the claim calls answer: the new claim, the same by its id and by its bizId, a user's claims by page, the activity's
-// figures; ids up to the largest are exact. Field cases B77, B81.
+// What the claim calls answer: the new claim, the same by its id and by its bizId, a user's claims by page, the
+// activity's figures; ids up to the largest are exact. Field cases B77, B81.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -68,7 +68,8 @@ static json_t *get(struct stack *s, int expected_status, const char *path)
 static void a_new_claim_is_201_with_its_place(void **state)
 {
   struct stack *s = *state;
-  activity_make(s->sql, &(struct activity_terms){.code = "shape", .stock = 10, .limits = "[{\"count\":2,\"period\":\"day\"}]"});
+  activity_make(s->sql,
+                &(struct activity_terms){.code = "shape", .stock = 10, .limits = "[{\"count\":2,\"period\":\"day\"}]"});
   struct claim_click click = claim_click(s->scheduler_ports[0], "shape", 42, "Shape.1:a_b-c");
   click.quantity = 2;
   click.channel = "APP \xe4\xb8\xad";
@@ -81,7 +82,8 @@ static void a_new_claim_is_201_with_its_place(void **state)
   const char *id = json_string_value(json_object_get(claim, "claimId"));
   assert_non_null(id);
   char *place = support_format("/v1/claims/%s", id), *location = http_answer_header(&a, "Location");
-  char *expected_id = sql_text(s->sql, "select activity_id || '-' || id from largesse.claim where biz_id = 'Shape.1:a_b-c'");
+  char *expected_id =
+      sql_text(s->sql, "select activity_id || '-' || id from largesse.claim where biz_id = 'Shape.1:a_b-c'");
   assert_string_equal(id, expected_id);
   assert_non_null(location);
   assert_string_equal(location, place);
@@ -105,8 +107,10 @@ static void a_new_claim_is_201_with_its_place(void **state)
   assert_true(is_text(by_place, "status", "succeeded"));
   assert_true(json_equal(by_place, by_click));
   assert_true(json_equal(by_place, replayed));
-  static const char *const same[] = {"claimId", "activityCode", "userId", "bizId", "rewardCode", "channel", "quantity", "createdAt"};
-  for (size_t i = 0; i < sizeof same / sizeof *same; i++) assert_true(json_equal(json_object_get(by_place, same[i]), json_object_get(claim, same[i])));
+  static const char *const same[] = {"claimId",    "activityCode", "userId",   "bizId",
+                                     "rewardCode", "channel",      "quantity", "createdAt"};
+  for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+    assert_true(json_equal(json_object_get(by_place, same[i]), json_object_get(claim, same[i])));
   assert_true(is_text(json_object_get(by_place, "delivery"), "outcome", "done"));
   json_t *all[] = {claim, by_place, by_click, replayed};
   for (size_t i = 0; i < 4; i++) json_decref(all[i]);
@@ -121,8 +125,10 @@ static void a_new_claim_is_201_with_its_place(void **state)
 static void a_refusal_explains_itself(void **state)
 {
   struct stack *s = *state;
-  activity_make(s->sql, &(struct activity_terms){.code = "explain", .stock = 10, .limits = "[{\"count\":2,\"period\":\"day\"}]"});
-  struct claim_click first = claim_click(s->scheduler_ports[0], "explain", 1, "e1"), second = claim_click(s->scheduler_ports[0], "explain", 1, "e2");
+  activity_make(
+      s->sql, &(struct activity_terms){.code = "explain", .stock = 10, .limits = "[{\"count\":2,\"period\":\"day\"}]"});
+  struct claim_click first = claim_click(s->scheduler_ports[0], "explain", 1, "e1"),
+                     second = claim_click(s->scheduler_ports[0], "explain", 1, "e2");
   first.quantity = second.quantity = 2;
   assert_int_equal(claim_send(&first).status, 201);
   char *body = claim_body(&second);
@@ -135,7 +141,8 @@ static void a_refusal_explains_itself(void **state)
   assert_int_equal(json_integer_value(json_object_get(problem, "count")), 2);
   double resets_in = -age_of(problem, "resetsAt");
   assert_true(resets_in > 0 && resets_in <= 86400);
-  assert_true(json_is_string(json_object_get(problem, "type")) && json_is_string(json_object_get(problem, "title")) && json_is_string(json_object_get(problem, "detail")));
+  assert_true(json_is_string(json_object_get(problem, "type")) && json_is_string(json_object_get(problem, "title")) &&
+              json_is_string(json_object_get(problem, "detail")));
   json_decref(problem);
   mem_free(body);
 }
@@ -149,7 +156,10 @@ static void an_activity_shows_its_figures_and_the_servers_time(void **state)
   assert_int_equal(claim_send(&click).status, 201);
   json_t *activity = get(s, 200, "/v1/activities/figures"), *list = get(s, 200, "/v1/activities?limit=1000");
   const json_t *availability = json_object_get(activity, "availability");
-  static const struct { const char *name; int value; } figures[] = {{"total", 10}, {"issued", 3}, {"held", 0}, {"remaining", 7}, {"waiting", 0}};
+  static const struct {
+    const char *name;
+    int value;
+  } figures[] = {{"total", 10}, {"issued", 3}, {"held", 0}, {"remaining", 7}, {"waiting", 0}};
   for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
     assert_int_equal(json_integer_value(json_object_get(availability, figures[i].name)), figures[i].value);
   assert_true(is_text(activity, "code", "figures"));
@@ -177,7 +187,8 @@ static void large_user_ids_stay_exact(void **state)
   for (size_t i = 0; i < 3; i++) {
     for (int as_text = 0; as_text < 2; as_text++) {  // the second time it is a replay
       char body[200];
-      (void)snprintf(body, sizeof body, "{\"activityCode\":\"b81\",\"userId\":%s%s%s,\"bizId\":\"u%zu\"}", as_text ? "\"" : "", users[i], as_text ? "\"" : "", i);
+      (void)snprintf(body, sizeof body, "{\"activityCode\":\"b81\",\"userId\":%s%s%s,\"bizId\":\"u%zu\"}",
+                     as_text ? "\"" : "", users[i], as_text ? "\"" : "", i);
       json_t *claim = NULL;
       assert_int_equal(http_json(s->scheduler_ports[0], "POST", "/v1/claims", body, &claim), as_text ? 200 : 201);
       assert_true(is_text(claim, "userId", users[i]));
@@ -202,7 +213,8 @@ static void a_users_claims_come_by_page(void **state)
   activity_make(s->sql, &(struct activity_terms){.code = "pages-a", .stock = 10, .limits = "[]"});
   activity_make(s->sql, &(struct activity_terms){.code = "pages-b", .stock = 10, .limits = "[]"});
   for (int i = 0; i < CLAIMS; i++) {
-    struct claim_click click = claim_click(s->scheduler_ports[0], i % 2 == 0 ? "pages-a" : "pages-b", 555, "page-%d", i);
+    struct claim_click click =
+        claim_click(s->scheduler_ports[0], i % 2 == 0 ? "pages-a" : "pages-b", 555, "page-%d", i);
     assert_int_equal(claim_send(&click).status, 201);
   }
   int seen[CLAIMS] = {0}, pages = 0;
@@ -235,13 +247,24 @@ static void a_users_claims_come_by_page(void **state)
 static void unknown_and_impossible_ids_are_told_apart(void **state)
 {
   struct stack *s = *state;
-  static const struct { const char *path; int status; const char *code; } rows[] = {
-      {"/v1/claims/2147483648-1", 404, "CLAIM_NOT_FOUND"}, {"/v1/claims/1-2147483648", 404, "CLAIM_NOT_FOUND"},
-      {"/v1/claims/9223372036854775807-9223372036854775807", 404, "CLAIM_NOT_FOUND"}, {"/v1/claims/9223372036854775808-1", 400, "INVALID_REQUEST"},
-      {"/v1/claims/shape/never-sent", 404, "CLAIM_NOT_FOUND"}, {"/v1/users/9223372036854775808/claims", 400, "INVALID_REQUEST"},
-      {"/v1/users/0/claims", 400, "INVALID_REQUEST"}, {"/v1/users/-1/claims", 400, "INVALID_REQUEST"}, {"/v1/users/1e3/claims", 400, "INVALID_REQUEST"},
-      {"/v1/users/1/claims?limit=0", 400, "INVALID_REQUEST"}, {"/v1/users/1/claims?limit=x", 400, "INVALID_REQUEST"},
-      {"/v1/users/1/claims?after=x", 400, "INVALID_REQUEST"}, {"/v1/activities/none", 404, "ACTIVITY_NOT_FOUND"}, {"/v1/nothing", 404, "NOT_FOUND"}};
+  static const struct {
+    const char *path;
+    int status;
+    const char *code;
+  } rows[] = {{"/v1/claims/2147483648-1", 404, "CLAIM_NOT_FOUND"},
+              {"/v1/claims/1-2147483648", 404, "CLAIM_NOT_FOUND"},
+              {"/v1/claims/9223372036854775807-9223372036854775807", 404, "CLAIM_NOT_FOUND"},
+              {"/v1/claims/9223372036854775808-1", 400, "INVALID_REQUEST"},
+              {"/v1/claims/shape/never-sent", 404, "CLAIM_NOT_FOUND"},
+              {"/v1/users/9223372036854775808/claims", 400, "INVALID_REQUEST"},
+              {"/v1/users/0/claims", 400, "INVALID_REQUEST"},
+              {"/v1/users/-1/claims", 400, "INVALID_REQUEST"},
+              {"/v1/users/1e3/claims", 400, "INVALID_REQUEST"},
+              {"/v1/users/1/claims?limit=0", 400, "INVALID_REQUEST"},
+              {"/v1/users/1/claims?limit=x", 400, "INVALID_REQUEST"},
+              {"/v1/users/1/claims?after=x", 400, "INVALID_REQUEST"},
+              {"/v1/activities/none", 404, "ACTIVITY_NOT_FOUND"},
+              {"/v1/nothing", 404, "NOT_FOUND"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     json_t *problem = get(s, rows[i].status, rows[i].path);
     if (!is_text(problem, "code", rows[i].code)) fail_msg("GET %s", rows[i].path);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP/1.1 at the claim API of a real scheduler: chunked bodies, Expect, doubtful framing, other methods, clients that never
-// finish. A doubtful request never becomes a claim. Field cases B94, B96, B99, B101, B102.
+// HTTP/1.1 at the claim API of a real scheduler: chunked bodies, Expect, doubtful framing, other methods, clients that
+// never finish. A doubtful request never becomes a claim. Field cases B94, B96, B99, B101, B102.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -19,11 +19,11 @@
 #include "tests/support/stack.h"
 #include "tests/support/support.h"
 
-#define CODE "http"
+#define CODE            "http"
 #define REQUEST_SECONDS 3  // the total limit of one request, as configured below
-#define HEAD "POST /v1/claims HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-#define BODY "{\"activityCode\":\"http\",\"userId\":7,\"bizId\":\"bad\"}"
-#define BODY_HEX "30"
+#define HEAD            "POST /v1/claims HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+#define BODY            "{\"activityCode\":\"http\",\"userId\":7,\"bizId\":\"bad\"}"
+#define BODY_HEX        "30"
 _Static_assert(sizeof BODY - 1 == 0x30, "BODY_HEX and BODY_LENGTH are of BODY");
 #define BODY_LENGTH "48"
 
@@ -54,7 +54,10 @@ static bool talk(struct stack *s, const char *bytes, size_t len, struct buf *out
   return http_raw(s->scheduler_ports[0], bytes, len, 2000, out);
 }
 
-static bool begins(const struct buf *b, const char *status_line) { return strncmp(buf_text(b), status_line, strlen(status_line)) == 0; }
+static bool begins(const struct buf *b, const char *status_line)
+{
+  return strncmp(buf_text(b), status_line, strlen(status_line)) == 0;
+}
 
 static void assert_still_serves(struct stack *s, const char *after)
 {
@@ -89,7 +92,9 @@ static void doubtful_framing_is_refused_and_closed(void **state)
       HEAD "No colon\r\nContent-Length: " BODY_LENGTH "\r\n\r\n" BODY,
       HEAD "Host: y\r\nContent-Length: " BODY_LENGTH "\r\n\r\n" BODY,
       "POST /v1/claims HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: " BODY_LENGTH "\r\n\r\n" BODY,
-      "POST  /v1/claims HTTP/1.1\r\nHost: x\r\n\r\n", "POST /v1/claims\r\n\r\n", "\x16\x03\x01\x02\x01\x01\xfc\x03\x03\r\n\r\n"};
+      "POST  /v1/claims HTTP/1.1\r\nHost: x\r\n\r\n",
+      "POST /v1/claims\r\n\r\n",
+      "\x16\x03\x01\x02\x01\x01\xfc\x03\x03\r\n\r\n"};
   for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
     struct buf out;
     bool closed = talk(s, requests[i], strlen(requests[i]), &out);
@@ -103,11 +108,15 @@ static void doubtful_framing_is_refused_and_closed(void **state)
   assert_int_equal(sql_int(s->sql, "select count(*) from largesse.claim where biz_id = 'bad'"), 0);
 }
 
-// The other half of B101 and B99: chunks are taken, in any size, up to the limit; then the answer is readable and final.
+// The other half of B101 and B99: chunks are taken, in any size, up to the limit; then the answer is readable and
+// final.
 static void chunked_bodies_work_up_to_the_limit(void **state)
 {
   struct stack *s = *state;
-  static const char one[] = HEAD "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{\"a\r\n30;ext=1\r\nctivityCode\":\"http\",\"userId\":7,\"bizId\":\"chunked\"\r\n1\r\n}\r\n0\r\nTrailer: x\r\n\r\n";
+  static const char one[] = HEAD
+      "Connection: close\r\nTransfer-Encoding: "
+      "chunked\r\n\r\n3\r\n{\"a\r\n30;ext=1\r\nctivityCode\":\"http\",\"userId\":7,\"bizId\":\"chunked\"\r\n1\r\n}"
+      "\r\n0\r\nTrailer: x\r\n\r\n";
   struct buf out;
   assert_true(talk(s, one, strlen(one), &out));
   if (!begins(&out, "HTTP/1.1 201 ")) fail_msg("%s", buf_text(&out));
@@ -119,8 +128,10 @@ static void chunked_bodies_work_up_to_the_limit(void **state)
   buf_init(&big, 1024 * 1024);
   for (int with_length = 0; with_length < 2; with_length++) {
     buf_clear(&big);
-    if (with_length) buf_printf(&big, HEAD "Content-Length: %d\r\n\r\n", 64 * 1024 + 1);
-    else buf_puts(&big, HEAD "Transfer-Encoding: chunked\r\n\r\n");
+    if (with_length)
+      buf_printf(&big, HEAD "Content-Length: %d\r\n\r\n", 64 * 1024 + 1);
+    else
+      buf_puts(&big, HEAD "Transfer-Encoding: chunked\r\n\r\n");
     for (int i = 0; i < CHUNKS; i++) {
       if (!with_length) buf_printf(&big, "%x\r\n", CHUNK);
       for (int k = 0; k < CHUNK; k++) buf_putc(&big, ' ');
@@ -147,7 +158,8 @@ static void expect_is_answered_at_once(void **state)
   for (int i = 0; i < 5; i++) {  // the best of five: other programs use this machine too
     struct buf body;
     buf_init(&body, 8192);
-    buf_printf(&body, "{\"activityCode\":\"http\",\"userId\":7,\"bizId\":\"expect-%d\",\"channel\":\"%s\"}", i, channel);
+    buf_printf(&body, "{\"activityCode\":\"http\",\"userId\":7,\"bizId\":\"expect-%d\",\"channel\":\"%s\"}", i,
+               channel);
     while (body.len < 2048) buf_putc(&body, ' ');
     int fd = http_connect(s->scheduler_ports[0]);
     assert_true(fd >= 0);
@@ -170,8 +182,10 @@ static void expect_is_answered_at_once(void **state)
     buf_release(&body);
   }
   assert_true(best < 0.2);
-  static const struct { const char *request, *line; } refused[] = {
-      {HEAD "Expect: 100-continue\r\nContent-Length: 10000000\r\n\r\n", "HTTP/1.1 413 "}, {HEAD "Expect: foo\r\nContent-Length: " BODY_LENGTH "\r\n\r\n" BODY, "HTTP/1.1 417 "}};
+  static const struct {
+    const char *request, *line;
+  } refused[] = {{HEAD "Expect: 100-continue\r\nContent-Length: 10000000\r\n\r\n", "HTTP/1.1 413 "},
+                 {HEAD "Expect: foo\r\nContent-Length: " BODY_LENGTH "\r\n\r\n" BODY, "HTTP/1.1 417 "}};
   for (size_t i = 0; i < 2; i++) {
     struct buf out;
     (void)talk(s, refused[i].request, strlen(refused[i].request), &out);
@@ -187,18 +201,25 @@ static void other_methods_are_told_what_there_is(void **state)
   struct stack *s = *state;
   struct http_conn conn;
   http_conn_init(&conn, s->scheduler_ports[0]);
-  static const struct { const char *method, *path; int status; const char *allow; } rows[] = {
-      {"HEAD", "/livez", 200, NULL}, {"HEAD", "/readyz", 200, NULL}, {"HEAD", "/metrics", 200, NULL}, {"HEAD", "/v1/activities/http", 200, NULL},
-      {"DELETE", "/readyz", 405, "GET"}, {"DELETE", "/v1/claims", 405, "POST"}, {"GET", "/v1/claims", 405, "POST"}, {"PUT", "/v1/claims", 405, "POST"},
-      {"PATCH", "/v1/claims", 405, "POST"}, {"OPTIONS", "/v1/claims", 204, "POST"}, {"OPTIONS", "/readyz", 204, "HEAD"}, {"DELETE", "/v1/nothing", 404, NULL},
-      {"GET", "/readyz", 200, NULL}};
+  static const struct {
+    const char *method, *path;
+    int status;
+    const char *allow;
+  } rows[] = {{"HEAD", "/livez", 200, NULL},        {"HEAD", "/readyz", 200, NULL},
+              {"HEAD", "/metrics", 200, NULL},      {"HEAD", "/v1/activities/http", 200, NULL},
+              {"DELETE", "/readyz", 405, "GET"},    {"DELETE", "/v1/claims", 405, "POST"},
+              {"GET", "/v1/claims", 405, "POST"},   {"PUT", "/v1/claims", 405, "POST"},
+              {"PATCH", "/v1/claims", 405, "POST"}, {"OPTIONS", "/v1/claims", 204, "POST"},
+              {"OPTIONS", "/readyz", 204, "HEAD"},  {"DELETE", "/v1/nothing", 404, NULL},
+              {"GET", "/readyz", 200, NULL}};
   int kept = 0;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct http_answer a;
     kept += conn.fd >= 0;
     http_conn_call(&conn, &(struct http_request){.method = rows[i].method, .path = rows[i].path}, &a);
     char *allow = http_answer_header(&a, "Allow");
-    if (a.status != rows[i].status || (rows[i].allow != NULL && (allow == NULL || strstr(allow, rows[i].allow) == NULL)))
+    if (a.status != rows[i].status ||
+        (rows[i].allow != NULL && (allow == NULL || strstr(allow, rows[i].allow) == NULL)))
       fail_msg("%s %s: %d, Allow: %s", rows[i].method, rows[i].path, a.status, allow != NULL ? allow : "(none)");
     if (strcmp(rows[i].method, "HEAD") == 0) assert_int_equal(a.body_len, 0);
     mem_free(allow);
@@ -208,7 +229,8 @@ static void other_methods_are_told_what_there_is(void **state)
   http_conn_release(&conn);
 }
 
-// --- B96 ------------------------------------------------------------------------------------------------------------------
+// --- B96
+// ------------------------------------------------------------------------------------------------------------------
 
 enum { SLOW = 300 };
 
@@ -236,7 +258,8 @@ static int drip(int *fds, double *closed_at, double begin)
 static void slow_senders_do_not_hold_the_server(void **state)
 {
   struct stack *s = *state;
-  static const char slow_head[] = "POST /v1/claims HTTP/1.1\r\nHost: x\r\nX-Slow: ", slow_body[] = HEAD "Content-Length: 5000\r\n\r\n{\"activityCode\":\"";
+  static const char slow_head[] = "POST /v1/claims HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+                    slow_body[] = HEAD "Content-Length: 5000\r\n\r\n{\"activityCode\":\"";
   int fds[SLOW];
   double closed_at[SLOW] = {0}, begin = support_now(), slowest = 0;
   for (int i = 0; i < SLOW; i++) {
@@ -258,7 +281,8 @@ static void slow_senders_do_not_hold_the_server(void **state)
   for (int i = 0; i < SLOW; i++) {
     if (fds[i] >= 0) fail_msg("connection %d is still open", i);
     // Each byte was in time; the whole was not.
-    if (closed_at[i] < REQUEST_SECONDS - 0.5 || closed_at[i] > REQUEST_SECONDS + 2) fail_msg("connection %d was closed after %.1f s", i, closed_at[i]);
+    if (closed_at[i] < REQUEST_SECONDS - 0.5 || closed_at[i] > REQUEST_SECONDS + 2)
+      fail_msg("connection %d was closed after %.1f s", i, closed_at[i]);
   }
 }
 

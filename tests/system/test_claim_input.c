@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be wrong with a claim's body: each fault is a 4xx that says so, nothing changes, and the next request works. Log lines
-// stay whole whatever callers send. Field cases B23, B75, B77, B81, B82, B83, B97, B99, B104.
+// What may be wrong with a claim's body: each fault is a 4xx that says so, nothing changes, and the next request works.
+// Field cases B23, B75, B77, B81, B82, B83, B97, B99.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -14,17 +14,17 @@
 #include "tests/support/stack.h"
 #include "tests/support/support.h"
 
-#define CODE "input"
-#define START "{\"activityCode\":\"input\",\"userId\":7,"
+#define CODE          "input"
+#define START         "{\"activityCode\":\"input\",\"userId\":7,"
 #define WITH(members) START "\"bizId\":\"bad\"," members "}"
 
 static int set_up(void **state)
 {
-  static const char *const env[] = {"LARGESSE_LOG__FORMAT=json", NULL};
-  static struct stack_options options = {.no_fulfiller = true, .no_reconciler = true, .no_simulator = true, .env = env};
+  static struct stack_options options = {.no_fulfiller = true, .no_reconciler = true, .no_simulator = true};
   struct server *server = server_start();
   struct stack *s = stack_start(server, &options);
-  activity_make(s->sql, &(struct activity_terms){.code = CODE, .stock = 1000, .limits = "[{\"count\":500,\"period\":\"total\"}]"});
+  activity_make(s->sql, &(struct activity_terms){
+                            .code = CODE, .stock = 1000, .limits = "[{\"count\":500,\"period\":\"total\"}]"});
   struct claim_click click = claim_click(s->scheduler_ports[0], CODE, 1, "good");
   if (claim_send(&click).status != 201) support_die("the first claim was refused");
   *state = s;
@@ -48,7 +48,8 @@ static bool has_code(const struct http_answer *a, const char *code)
   if (!is_problem) return false;
   json_t *json = http_answer_json(a);
   const char *found = json_string_value(json_object_get(json, "code"));
-  bool same = found != NULL && strcmp(found, code) == 0 && json_integer_value(json_object_get(json, "status")) == a->status;
+  bool same =
+      found != NULL && strcmp(found, code) == 0 && json_integer_value(json_object_get(json, "status")) == a->status;
   json_decref(json);
   return same;
 }
@@ -67,7 +68,8 @@ static void refuse(struct stack *s, const char *what, const struct http_request 
   http_answer_release(&a);
   struct claim_click good = claim_click(r.port, CODE, 1, "good");
   struct claim_answer again = claim_send(&good);
-  if (again.status != 200 || !again.replayed) fail_msg("after %s a good request got %d %s", what, again.status, again.code);
+  if (again.status != 200 || !again.replayed)
+    fail_msg("after %s a good request got %d %s", what, again.status, again.code);
   char *after = activity_books(s->sql, CODE);
   assert_string_equal(before, after);
   mem_free(before);
@@ -83,40 +85,110 @@ static void refuse_body(struct stack *s, const char *body, size_t len)
 static void wrong_values_are_named_and_change_nothing(void **state)
 {
   static const char *const bodies[] = {
-      WITH("\"quantity\":-1000"), WITH("\"quantity\":-1"), WITH("\"quantity\":0"), WITH("\"quantity\":1.5"), WITH("\"quantity\":1.0"), WITH("\"quantity\":1e2"),
-      WITH("\"quantity\":\"1\""), WITH("\"quantity\":null"), WITH("\"quantity\":true"), WITH("\"quantity\":[1]"), WITH("\"quantity\":{}"), WITH("\"quantity\":-0"),
-      WITH("\"quantity\":2147483648"), WITH("\"quantity\":9223372036854775808"), WITH("\"quantity\":99999999999999999999999999"), WITH("\"quantity\":01"), WITH("\"quantity\":+1"),
-      WITH("\"quantity\":NaN"), WITH("\"quantity\":1e400"), WITH("\"quantity\":"),
-      WITH("\"quantity\":1,\"quantity\":-1"), WITH("\"quantity\":1,\"quantity\":1"), WITH("\"bizId\":\"other\""), WITH("\"\\u0062izId\":\"other\""), WITH("\"userId\":8"),
-      WITH("\"color\":\"red\""), WITH("\"Quantity\":1"), WITH("\"\":1"), WITH("\"timeZone\":\"Asia/Tokyo\""), WITH("\"numbers\":[7]"),
-      WITH("\"channel\":1"), WITH("\"channel\":null"), WITH("\"channel\":\"\""), WITH("\"channel\":[\"APP\"]"),
-      "{\"activityCode\":\"input\",\"userId\":0,\"bizId\":\"bad\"}", "{\"activityCode\":\"input\",\"userId\":-7,\"bizId\":\"bad\"}",
-      "{\"activityCode\":\"input\",\"userId\":7.0,\"bizId\":\"bad\"}", "{\"activityCode\":\"input\",\"userId\":7e0,\"bizId\":\"bad\"}",
-      "{\"activityCode\":\"input\",\"userId\":9223372036854775808,\"bizId\":\"bad\"}", "{\"activityCode\":\"input\",\"userId\":\"9223372036854775808\",\"bizId\":\"bad\"}",
-      "{\"activityCode\":\"input\",\"userId\":\"007\",\"bizId\":\"bad\"}", "{\"activityCode\":\"input\",\"userId\":\" 7\",\"bizId\":\"bad\"}",
-      "{\"activityCode\":\"input\",\"userId\":\"\",\"bizId\":\"bad\"}", "{\"activityCode\":\"input\",\"userId\":null,\"bizId\":\"bad\"}",
-      "{\"activityCode\":\"input\",\"userId\":true,\"bizId\":\"bad\"}", "{\"activityCode\":\"input\",\"userId\":{\"id\":7},\"bizId\":\"bad\"}",
-      "{\"activityCode\":\"input\",\"bizId\":\"bad\"}", "{\"userId\":7,\"bizId\":\"bad\"}", "{\"activityCode\":\"input\",\"userId\":7}",
-      "{\"activityCode\":1,\"userId\":7,\"bizId\":\"bad\"}", "{\"activityCode\":\"-input\",\"userId\":7,\"bizId\":\"bad\"}",
-      "{\"activityCode\":\"in put\",\"userId\":7,\"bizId\":\"bad\"}", "{\"activityCode\":\"<input>\",\"userId\":7,\"bizId\":\"bad\"}",
-      "{\"activityCode\":\"input'\",\"userId\":7,\"bizId\":\"bad\"}", "{\"activityCode\":\"\",\"userId\":7,\"bizId\":\"bad\"}",
-      "{}", "[]", "null", "7", "\"claim\"", "true", "{", "}", "{\"a\"", WITH("\"quantity\":1") "x", WITH("\"quantity\":1") "{}", "[" WITH("\"quantity\":1") "]", "'{}'",
-      "{\"activityCode\":\"input\",\"userId\":7,\"bizId\":\"bad\",}", "{/* */}", "\xef\xbb\xbf" WITH("\"quantity\":1"), "   ", "\n"};
+      WITH("\"quantity\":-1000"),
+      WITH("\"quantity\":-1"),
+      WITH("\"quantity\":0"),
+      WITH("\"quantity\":1.5"),
+      WITH("\"quantity\":1.0"),
+      WITH("\"quantity\":1e2"),
+      WITH("\"quantity\":\"1\""),
+      WITH("\"quantity\":null"),
+      WITH("\"quantity\":true"),
+      WITH("\"quantity\":[1]"),
+      WITH("\"quantity\":{}"),
+      WITH("\"quantity\":-0"),
+      WITH("\"quantity\":2147483648"),
+      WITH("\"quantity\":9223372036854775808"),
+      WITH("\"quantity\":99999999999999999999999999"),
+      WITH("\"quantity\":01"),
+      WITH("\"quantity\":+1"),
+      WITH("\"quantity\":NaN"),
+      WITH("\"quantity\":1e400"),
+      WITH("\"quantity\":"),
+      WITH("\"quantity\":1,\"quantity\":-1"),
+      WITH("\"quantity\":1,\"quantity\":1"),
+      WITH("\"bizId\":\"other\""),
+      WITH("\"\\u0062izId\":\"other\""),
+      WITH("\"userId\":8"),
+      WITH("\"color\":\"red\""),
+      WITH("\"Quantity\":1"),
+      WITH("\"\":1"),
+      WITH("\"timeZone\":\"Asia/Tokyo\""),
+      WITH("\"numbers\":[7]"),
+      WITH("\"channel\":1"),
+      WITH("\"channel\":null"),
+      WITH("\"channel\":\"\""),
+      WITH("\"channel\":[\"APP\"]"),
+      "{\"activityCode\":\"input\",\"userId\":0,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"userId\":-7,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"userId\":7.0,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"userId\":7e0,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"userId\":9223372036854775808,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"userId\":\"9223372036854775808\",\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"userId\":\"007\",\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"userId\":\" 7\",\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"userId\":\"\",\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"userId\":null,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"userId\":true,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"userId\":{\"id\":7},\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"bizId\":\"bad\"}",
+      "{\"userId\":7,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input\",\"userId\":7}",
+      "{\"activityCode\":1,\"userId\":7,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"-input\",\"userId\":7,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"in put\",\"userId\":7,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"<input>\",\"userId\":7,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"input'\",\"userId\":7,\"bizId\":\"bad\"}",
+      "{\"activityCode\":\"\",\"userId\":7,\"bizId\":\"bad\"}",
+      "{}",
+      "[]",
+      "null",
+      "7",
+      "\"claim\"",
+      "true",
+      "{",
+      "}",
+      "{\"a\"",
+      WITH("\"quantity\":1") "x",
+      WITH("\"quantity\":1") "{}",
+      "[" WITH("\"quantity\":1") "]",
+      "'{}'",
+      "{\"activityCode\":\"input\",\"userId\":7,\"bizId\":\"bad\",}",
+      "{/* */}",
+      "\xef\xbb\xbf" WITH("\"quantity\":1"),
+      "   ",
+      "\n"};
   for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) refuse_body(*state, bodies[i], strlen(bodies[i]));
 }
 
 // B75
 static void bytes_that_are_no_text_are_refused(void **state)
 {
-#define BYTES(text) {text, sizeof(text) - 1}
-  static const struct { const char *body; size_t len; } rows[] = {
-      BYTES(START "\"bizId\":\"a\0b\"}"), BYTES(START "\"bizId\":\"a\\u0000b\"}"), BYTES(START "\"bizId\":\"a\xff\"}"), BYTES(START "\"bizId\":\"\xc0\x80\"}"),
-      BYTES(START "\"bizId\":\"bad\",\"channel\":\"A\0PP\"}"), BYTES(START "\"bizId\":\"bad\",\"channel\":\"A\\u0000PP\"}"),
-      BYTES(START "\"bizId\":\"bad\",\"channel\":\"\xff\"}"), BYTES(START "\"bizId\":\"bad\",\"channel\":\"\xed\xa0\x80\"}"),
-      BYTES(START "\"bizId\":\"bad\",\"channel\":\"\\ud800\"}"), BYTES(START "\"bizId\":\"bad\",\"channel\":\"\xf4\x90\x80\x80\"}"),
-      BYTES(START "\"bizId\":\"bad\",\"channel\":\"a\nb\"}"), BYTES(START "\"bizId\":\"bad\",\"channel\":\"\xe4\xb8\"}"),
-      BYTES("{\"activityCode\":\"input\\u0000\",\"userId\":7,\"bizId\":\"bad\"}"), BYTES("{\"activityCode\":\"input\",\"userId\":\"7\\u0000\",\"bizId\":\"bad\"}"),
-      BYTES(START "\"bizId\":\"bad\",\"a\\u0000\":1}"), BYTES(START "\"bizId\":\"bad\"}\0"), BYTES("\0"), BYTES("\xff\xfe{\0}\0")};
+#define BYTES(text)        \
+  {                        \
+    text, sizeof(text) - 1 \
+  }
+  static const struct {
+    const char *body;
+    size_t len;
+  } rows[] = {BYTES(START "\"bizId\":\"a\0b\"}"),
+              BYTES(START "\"bizId\":\"a\\u0000b\"}"),
+              BYTES(START "\"bizId\":\"a\xff\"}"),
+              BYTES(START "\"bizId\":\"\xc0\x80\"}"),
+              BYTES(START "\"bizId\":\"bad\",\"channel\":\"A\0PP\"}"),
+              BYTES(START "\"bizId\":\"bad\",\"channel\":\"A\\u0000PP\"}"),
+              BYTES(START "\"bizId\":\"bad\",\"channel\":\"\xff\"}"),
+              BYTES(START "\"bizId\":\"bad\",\"channel\":\"\xed\xa0\x80\"}"),
+              BYTES(START "\"bizId\":\"bad\",\"channel\":\"\\ud800\"}"),
+              BYTES(START "\"bizId\":\"bad\",\"channel\":\"\xf4\x90\x80\x80\"}"),
+              BYTES(START "\"bizId\":\"bad\",\"channel\":\"a\nb\"}"),
+              BYTES(START "\"bizId\":\"bad\",\"channel\":\"\xe4\xb8\"}"),
+              BYTES("{\"activityCode\":\"input\\u0000\",\"userId\":7,\"bizId\":\"bad\"}"),
+              BYTES("{\"activityCode\":\"input\",\"userId\":\"7\\u0000\",\"bizId\":\"bad\"}"),
+              BYTES(START "\"bizId\":\"bad\",\"a\\u0000\":1}"),
+              BYTES(START "\"bizId\":\"bad\"}\0"),
+              BYTES("\0"),
+              BYTES("\xff\xfe{\0}\0")};
 #undef BYTES
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) refuse_body(*state, rows[i].body, rows[i].len);
 }
@@ -125,7 +197,8 @@ static void bytes_that_are_no_text_are_refused(void **state)
 static void biz_ids_have_one_to_64_plain_characters(void **state)
 {
   struct stack *s = *state;
-  static const char *const bad[] = {"", " ", "   ", "a b", "a\\tb", "a/b", "a%20b", "\xc3\xa9", "a'b", "a\\\"b", "<b>", "a\\u000ab", "a,b", "a\\\\b"};
+  static const char *const bad[] = {"",         " ",   "   ",    "a b", "a\\tb",     "a/b", "a%20b",
+                                    "\xc3\xa9", "a'b", "a\\\"b", "<b>", "a\\u000ab", "a,b", "a\\\\b"};
   char body[9000], id[8193];
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     (void)snprintf(body, sizeof body, START "\"bizId\":\"%s\"}", bad[i]);
@@ -172,15 +245,18 @@ static void only_json_in_utf8_is_taken(void **state)
 {
   struct stack *s = *state;
   static const char body[] = START "\"bizId\":\"typed\"}";
-  static const char *const good[] = {"application/json", "application/json; charset=utf-8", "Application/JSON", "application/json;charset=\"UTF-8\""};
-  static const char *const bad[] = {"text/plain", "application/json; charset=utf-16", "application/x-www-form-urlencoded", "text/json", "", "application/jsonx",
-                                    "application/json, text/plain", "multipart/form-data; boundary=x"};
+  static const char *const good[] = {"application/json", "application/json; charset=utf-8", "Application/JSON",
+                                     "application/json;charset=\"UTF-8\""};
+  static const char *const bad[] = {
+      "text/plain",        "application/json; charset=utf-16", "application/x-www-form-urlencoded", "text/json", "",
+      "application/jsonx", "application/json, text/plain",     "multipart/form-data; boundary=x"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     char *header = support_format("Content-Type: %s\r\n", bad[i]);
     refuse(s, header, &(struct http_request){.headers = header, .body = body}, 415, "UNSUPPORTED_MEDIA_TYPE");
     mem_free(header);
   }
-  char *none = support_format("POST /v1/claims HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s", strlen(body), body);
+  char *none = support_format(
+      "POST /v1/claims HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s", strlen(body), body);
   struct buf out;
   buf_init(&out, 65536);
   (void)http_raw(s->scheduler_ports[0], none, strlen(none), 5000, &out);
@@ -191,65 +267,13 @@ static void only_json_in_utf8_is_taken(void **state)
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     char *header = support_format("Content-Type: %s\r\n", good[i]);
     struct http_answer a;
-    http_call(&(struct http_request){.port = s->scheduler_ports[0], .path = "/v1/claims", .headers = header, .body = body}, &a);
+    http_call(
+        &(struct http_request){.port = s->scheduler_ports[0], .path = "/v1/claims", .headers = header, .body = body},
+        &a);
     assert_int_equal(a.status, i == 0 ? 201 : 200);
     http_answer_release(&a);
     mem_free(header);
   }
-}
-
-// B104: a forged line, an escape sequence and Unicode line ends in everything that reaches the log.
-static void log_lines_cannot_be_forged(void **state)
-{
-  struct stack *s = *state;
-  static const char *const requests[] = {
-      "GET /v1/claims/x%0d%0a{%22level%22:%22error%22,%22event%22:%22forged%22}/y HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-      "GET /v1/activities/%1b%5b31m%c2%85%e2%80%a8%e2%80%a9 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
-      "GET /v1/nothing HTTP/1.1\r\nHost: x\r\nUser-Agent: a\xc2\x85\xe2\x80\xa8{\"event\":\"forged\"}\r\nConnection: close\r\n\r\n",
-      "GET /v1/nothing HTTP/1.1\r\nHost: x\r\nUser-Agent: a\x1b[31m\r\nConnection: close\r\n\r\n",
-      "GET /v1/nothing HTTP/1.1\r\nHost: x\r\nUser-Agent: a\n{\"event\":\"forged\"}\r\nConnection: close\r\n\r\n",
-      "GET /v1/\xff\xfe\" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"};
-  for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
-    struct buf out;
-    buf_init(&out, 65536);
-    (void)http_raw(s->scheduler_ports[0], requests[i], strlen(requests[i]), 5000, &out);
-    assert_non_null(strstr(buf_text(&out), "HTTP/1.1 4"));
-    buf_release(&out);
-  }
-  static const char *const biz_ids[] = {"a\\r\\n{\\\"event\\\":\\\"forged\\\"}", "\\u001b[31m", "\xc2\x85", "\xe2\x80\xa8", "\\u2029"};
-  for (size_t i = 0; i < sizeof biz_ids / sizeof *biz_ids; i++) {
-    char *body = support_format(START "\"bizId\":\"%s\"}", biz_ids[i]);
-    refuse_body(s, body, strlen(body));
-    mem_free(body);
-  }
-  // A channel is free text; it is accepted, and the lines about it stay whole.
-  static const char channel[] = START "\"bizId\":\"odd-channel\",\"channel\":\"\\u001b[31m\\r\\n\xe2\x80\xa8\\\"\"}";
-  struct http_answer a;
-  http_post(s->scheduler_ports[0], "/v1/claims", channel, &a);
-  assert_int_not_equal(a.status / 100, 5);
-  http_answer_release(&a);
-
-  assert_int_equal(process_stop(s->schedulers[0], 10), 0);
-  struct buf log;
-  buf_init(&log, 64 * 1024 * 1024);
-  process_read_log(s->schedulers[0], &log);
-  size_t lines = 0;
-  for (const char *at = buf_text(&log), *end; (end = strchr(at, '\n')) != NULL; at = end + 1, lines++) {
-    json_error_t error;
-    json_t *line = json_loadb(at, (size_t)(end - at), JSON_REJECT_DUPLICATES, &error);
-    if (line == NULL) fail_msg("log line %zu: %s: %.*s", lines + 1, error.text, (int)(end - at), at);
-    const char *event = json_string_value(json_object_get(line, "event"));
-    assert_non_null(event);
-    assert_string_not_equal(event, "forged");
-    json_decref(line);
-  }
-  assert_true(lines > 100);
-  for (size_t i = 0; i < log.len; i++) assert_true((unsigned char)log.data[i] >= 0x20 || log.data[i] == '\n');
-  assert_null(strstr(buf_text(&log), "\xc2\x85"));
-  assert_null(strstr(buf_text(&log), "\xe2\x80\xa8"));
-  assert_null(strstr(buf_text(&log), "\xe2\x80\xa9"));
-  buf_release(&log);
-  stack_start_scheduler(s, 0);
 }
 
 int main(void)
@@ -260,7 +284,6 @@ int main(void)
       cmocka_unit_test(biz_ids_have_one_to_64_plain_characters),
       cmocka_unit_test(too_much_is_refused_with_an_answer),
       cmocka_unit_test(only_json_in_utf8_is_taken),
-      cmocka_unit_test(log_lines_cannot_be_forged),
   };
   return cmocka_run_group_tests_name("claim input", tests, set_up, tear_down);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One click keeps one bizId: repeating it finds the claim again, whatever has happened since; using it for something else is
-// refused. And a pause holds from the moment it was answered. Field cases B16, B19, B21; rulings on replays.
+// One click keeps one bizId: repeating it finds the claim again, whatever has happened since; using it for something
+// else is refused. And a pause holds from the moment it was answered. Field cases B16, B19, B21; rulings on replays.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include "tests/support/support.h"
 
 #define MEMORY_SECONDS 1.5  // answers from memory follow within a second; the rest is for a busy machine
-#define PAUSES 5
+#define PAUSES         5
 
 static int set_up(void **state)
 {
@@ -34,7 +34,8 @@ static int tear_down(void **state)
   return 0;
 }
 
-static struct claim_answer click_with(int port, const char *code, int64_t user, const char *biz_id, int quantity, const char *channel)
+static struct claim_answer click_with(int port, const char *code, int64_t user, const char *biz_id, int quantity,
+                                      const char *channel)
 {
   struct claim_click c = claim_click(port, code, user, "%s", biz_id);
   c.quantity = quantity;
@@ -50,10 +51,14 @@ static void other_content_under_one_biz_id_is_refused(void **state)
   activity_make(s->sql, &(struct activity_terms){.code = "b16", .stock = 100, .limits = "[]"});
   struct claim_answer first = click_with(ports[0], "b16", 1, "k", 1, "APP");
   assert_int_equal(first.status, 201);
-  static const struct { int64_t user; int quantity; const char *channel; } others[] = {
-      {1, 2, "APP"}, {2, 1, "APP"}, {1, 1, "WEB"}, {1, 1, NULL}, {2, 2, "WEB"}};
+  static const struct {
+    int64_t user;
+    int quantity;
+    const char *channel;
+  } others[] = {{1, 2, "APP"}, {2, 1, "APP"}, {1, 1, "WEB"}, {1, 1, NULL}, {2, 2, "WEB"}};
   for (size_t i = 0; i < 2 * sizeof others / sizeof *others; i++) {
-    struct claim_answer a = click_with(ports[i % 2], "b16", others[i / 2].user, "k", others[i / 2].quantity, others[i / 2].channel);
+    struct claim_answer a =
+        click_with(ports[i % 2], "b16", others[i / 2].user, "k", others[i / 2].quantity, others[i / 2].channel);
     assert_int_equal(a.status, 422);
     assert_string_equal(a.code, "BIZ_ID_REUSED");
     assert_string_equal(a.claim_id, "");  // nothing of somebody else's claim
@@ -77,7 +82,8 @@ static void other_content_under_one_biz_id_is_refused(void **state)
   assert_int_equal(activity_remaining(s->sql, "b16"), 99);
 }
 
-// Other content that arrives together with the first: one is accepted, the copies of it are replays, the others are refused.
+// Other content that arrives together with the first: one is accepted, the copies of it are replays, the others are
+// refused.
 static void other_content_at_the_same_moment_is_refused(void **state)
 {
   struct stack *s = *state;
@@ -107,7 +113,8 @@ static void a_refused_click_may_be_tried_again(void **state)
     assert_string_equal(a.code, "SOLD_OUT");
   }
   char *path = support_format("/v1/activities/%s/stock-adjustments", "b21");
-  assert_int_equal(http_json(s->scheduler_ports[0], "POST", path, "{\"key\":\"k1\",\"by\":2,\"reason\":\"restock\"}", NULL), 200);
+  assert_int_equal(
+      http_json(s->scheduler_ports[0], "POST", path, "{\"key\":\"k1\",\"by\":2,\"reason\":\"restock\"}", NULL), 200);
   mem_free(path);
   WAIT_FOR(click_with(s->scheduler_ports[0], "b21", 1, "again", 0, NULL).status == 201, MEMORY_SECONDS);
   WAIT_FOR(click_with(s->scheduler_ports[1], "b21", 2, "fresh", 0, NULL).status == 201, MEMORY_SECONDS);
@@ -116,7 +123,8 @@ static void a_refused_click_may_be_tried_again(void **state)
 
 enum { WINNERS = 10, CROWD = 50 };
 
-static void repeat_the_winners(struct stack *s, const struct claim_click *clicks, const struct claim_answer *first, const char *status)
+static void repeat_the_winners(struct stack *s, const struct claim_click *clicks, const struct claim_answer *first,
+                               const char *status)
 {
   for (size_t scheduler = 0; scheduler < 2; scheduler++) {
     size_t replays = 0;
@@ -144,17 +152,21 @@ static bool is_refused_everywhere(struct stack *s, int status, const char *refus
   return true;
 }
 
-// After sell-out, pause and end the ten find their claims, with their present status; newcomers are refused for the present reason.
+// After sell-out, pause and end the ten find their claims, with their present status; newcomers are refused for the
+// present reason.
 static void winners_find_their_claims_whatever_happened_since(void **state)
 {
   struct stack *s = *state;
   struct claim_click clicks[CROWD];
   struct claim_answer first[CROWD];
   activity_make(s->sql, &(struct activity_terms){.code = "winners", .stock = WINNERS});
-  for (size_t i = 0; i < CROWD; i++) clicks[i] = claim_click(s->scheduler_ports[i % 2], "winners", (int64_t)i + 1, "w-%zu", i);
+  for (size_t i = 0; i < CROWD; i++)
+    clicks[i] = claim_click(s->scheduler_ports[i % 2], "winners", (int64_t)i + 1, "w-%zu", i);
   claim_send_all(clicks, CROWD, first);
   assert_int_equal(claim_count(first, CROWD, 201, NULL), WINNERS);
-  WAIT_FOR(sql_int(s->sql, "select count(*) from largesse.claim where biz_id like 'w-%%' and status = 'succeeded'") == WINNERS, 20);
+  WAIT_FOR(sql_int(s->sql, "select count(*) from largesse.claim where biz_id like 'w-%%' and status = 'succeeded'") ==
+               WINNERS,
+           20);
   assert_true(is_refused_everywhere(s, 409, "SOLD_OUT"));
   repeat_the_winners(s, clicks, first, "succeeded");
 
@@ -177,15 +189,16 @@ static struct process *start_crowd(struct stack *s)
   char *load = support_bin("../bench/load"), *urls[2];
   for (int i = 0; i < 2; i++) urls[i] = support_format("http://127.0.0.1:%d", s->scheduler_ports[i]);
   struct process *p = process_start(&(struct process_spec){
-      .name = "crowd", .argv = (const char *[]){load, "--url", urls[0], "--url", urls[1], "--activity", "pause", "--connections", "32", "--rate", "600",
-                                                "--seconds", "60", "--biz-prefix", "p-", NULL}});
+      .name = "crowd",
+      .argv = (const char *[]){load, "--url", urls[0], "--url", urls[1], "--activity", "pause", "--connections", "32",
+                               "--rate", "600", "--seconds", "60", "--biz-prefix", "p-", NULL}});
   for (int i = 0; i < 2; i++) mem_free(urls[i]);
   mem_free(load);
   return p;
 }
 
-// R1.6, while a crowd clicks at both schedulers: claims are judged at one instant each, and none lies between the answer to the
-// pause and the resume.
+// R1.6, while a crowd clicks at both schedulers: claims are judged at one instant each, and none lies between the
+// answer to the pause and the resume.
 static void a_pause_holds_from_its_answer(void **state)
 {
   struct stack *s = *state;
@@ -208,15 +221,21 @@ static void a_pause_holds_from_its_answer(void **state)
       (void)snprintf(biz_id, sizeof biz_id, "resumed-%d-%d", i, k);
       WAIT_FOR(click_with(s->scheduler_ports[k], "pause", 1, biz_id, 0, NULL).status == 201, MEMORY_SECONDS);
     }
-    assert_int_equal(sql_int(s->sql, "select count(*) from largesse.claim c join largesse.activity a on a.id = c.activity_id"
-                             " where a.code = 'pause' and c.created_at between '%s' and '%s'", paused, resumed), 0);
+    assert_int_equal(sql_int(s->sql,
+                             "select count(*) from largesse.claim c join largesse.activity a on a.id = c.activity_id"
+                             " where a.code = 'pause' and c.created_at between '%s' and '%s'",
+                             paused, resumed),
+                     0);
     mem_free(paused);
     mem_free(resumed);
   }
   process_kill(crowd);
   process_free(crowd);
-  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.activity_history h join largesse.activity a on a.id = h.activity_id"
-                           " where a.code = 'pause' and h.to_status = 'paused' and h.reason = 'test'"), PAUSES);
+  assert_int_equal(
+      sql_int(s->sql,
+              "select count(*) from largesse.activity_history h join largesse.activity a on a.id = h.activity_id"
+              " where a.code = 'pause' and h.to_status = 'paused' and h.reason = 'test'"),
+      PAUSES);
 }
 
 int main(void)

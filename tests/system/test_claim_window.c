@@ -30,18 +30,23 @@ static int tear_down(void **state)
   return 0;
 }
 
-// --- a clock that stands still ------------------------------------------------------------------------------------------
+// --- a clock that stands still
+// ------------------------------------------------------------------------------------------
 
 static void set_clock(struct stack *s, const char *at) { sql_exec(s->sql, "update largesse.frozen set at = '%s'", at); }
 
 // Every instant in SQL is `at` before the first scheduler comes up, and stays so until set_clock.
 static struct stack *start_frozen(struct server *server, const char *at)
 {
-  struct stack_options options = {.schedulers = STACK_NONE, .no_fulfiller = true, .no_reconciler = true, .no_simulator = true};
+  struct stack_options options = {
+      .schedulers = STACK_NONE, .no_fulfiller = true, .no_reconciler = true, .no_simulator = true};
   struct stack *s = stack_start(server, &options);
   sql_exec(s->sql,
-           "create table largesse.frozen (at timestamptz not null); insert into largesse.frozen values ('%s'); grant select on largesse.frozen to public;"
-           "create or replace function largesse.clock_now() returns timestamptz language sql volatile as 'select at from largesse.frozen'", at);
+           "create table largesse.frozen (at timestamptz not null); insert into largesse.frozen values ('%s'); grant "
+           "select on largesse.frozen to public;"
+           "create or replace function largesse.clock_now() returns timestamptz language sql volatile as 'select at "
+           "from largesse.frozen'",
+           at);
   s->scheduler_count = SCHEDULERS;
   for (int i = 0; i < SCHEDULERS; i++) {
     s->scheduler_ports[i] = server_free_port(server);
@@ -50,21 +55,30 @@ static struct stack *start_frozen(struct server *server, const char *at)
   return s;
 }
 
-static void expect(struct stack *s, int scheduler, const char *code, int64_t user, const char *biz_id, int status, const char *refusal)
+static void expect(struct stack *s, int scheduler, const char *code, int64_t user, const char *biz_id, int status,
+                   const char *refusal)
 {
   struct claim_click click = claim_click(s->scheduler_ports[scheduler], code, user, "%s", biz_id);
   struct claim_answer a = claim_send(&click);
-  if (a.status != status || strcmp(a.code, refusal) != 0) fail_msg("%s at scheduler %d: %d %s, not %d %s", biz_id, scheduler, a.status, a.code, status, refusal);
+  if (a.status != status || strcmp(a.code, refusal) != 0)
+    fail_msg("%s at scheduler %d: %d %s, not %d %s", biz_id, scheduler, a.status, a.code, status, refusal);
 }
 
 // B25: the clock's moves are held up by a lock on the row, so the status stays behind all the time.
 static void the_window_counts_and_not_the_status(void **state)
 {
-  static const struct { const char *at; int status; const char *refusal; } steps[] = {
-      {"2027-03-01T02:59:59.999Z", 409, "NOT_STARTED"}, {"2027-03-01T03:00:00Z", 201, ""},
-      {"2027-03-01T03:59:59.999Z", 201, ""}, {"2027-03-01T04:00:00Z", 410, "ENDED"}};
+  static const struct {
+    const char *at;
+    int status;
+    const char *refusal;
+  } steps[] = {{"2027-03-01T02:59:59.999Z", 409, "NOT_STARTED"},
+               {"2027-03-01T03:00:00Z", 201, ""},
+               {"2027-03-01T03:59:59.999Z", 201, ""},
+               {"2027-03-01T04:00:00Z", 410, "ENDED"}};
   struct stack *s = start_frozen(*state, steps[0].at);
-  activity_make(s->sql, &(struct activity_terms){.code = "b25", .stock = 100, .start = "'2027-03-01T03:00:00Z'", .end = "'2027-03-01T04:00:00Z'"});
+  activity_make(s->sql,
+                &(struct activity_terms){
+                    .code = "b25", .stock = 100, .start = "'2027-03-01T03:00:00Z'", .end = "'2027-03-01T04:00:00Z'"});
   struct sql *holder = server_open(s->server, s->database);
   sql_exec(holder, "begin; select 1 from largesse.activity where code = 'b25' for no key update");
   int64_t user = 1;
@@ -75,7 +89,8 @@ static void the_window_counts_and_not_the_status(void **state)
       (void)snprintf(biz_id, sizeof biz_id, "b25-%zu-%d", i, k);
       expect(s, k, "b25", user++, biz_id, steps[i].status, steps[i].refusal);
       if (steps[i].status == 201)
-        assert_true(sql_bool(s->sql, "select created_at = '%s' from largesse.claim where biz_id = '%s'", steps[i].at, biz_id));
+        assert_true(
+            sql_bool(s->sql, "select created_at = '%s' from largesse.claim where biz_id = '%s'", steps[i].at, biz_id));
     }
   }
   assert_int_equal(activity_claims(s->sql, "b25"), 2 * SCHEDULERS);
@@ -91,10 +106,15 @@ static void the_window_counts_and_not_the_status(void **state)
 static void a_wrong_status_lets_nobody_in(void **state)
 {
   struct stack *s = start_frozen(*state, "2027-03-01T03:30:00Z");
-  activity_make(s->sql, &(struct activity_terms){.code = "early", .stock = 9, .start = "'2027-03-01T03:30:00.001Z'", .end = "'2027-03-01T05:00:00Z'"});
-  activity_make(s->sql, &(struct activity_terms){.code = "over", .stock = 9, .start = "'2027-03-01T03:00:00Z'", .end = "'2027-03-01T04:00:00Z'"});
+  activity_make(
+      s->sql, &(struct activity_terms){
+                  .code = "early", .stock = 9, .start = "'2027-03-01T03:30:00.001Z'", .end = "'2027-03-01T05:00:00Z'"});
+  activity_make(s->sql,
+                &(struct activity_terms){
+                    .code = "over", .stock = 9, .start = "'2027-03-01T03:00:00Z'", .end = "'2027-03-01T04:00:00Z'"});
   WAIT_FOR(sql_bool(s->sql, "select status = 'ongoing' from largesse.activity where code = 'over'"), 5);
-  sql_exec(s->sql, "update largesse.activity set status = 'ongoing', changed_at = largesse.clock_now() where code = 'early'");
+  sql_exec(s->sql,
+           "update largesse.activity set status = 'ongoing', changed_at = largesse.clock_now() where code = 'early'");
   for (int k = 0; k < SCHEDULERS; k++) expect(s, k, "early", k + 1, "early", 409, "NOT_STARTED");
   struct sql *holder = server_open(s->server, s->database);
   sql_exec(holder, "begin; select 1 from largesse.activity for no key update");
@@ -106,44 +126,60 @@ static void a_wrong_status_lets_nobody_in(void **state)
   stack_free(s);
 }
 
-// B27: the allowance begins anew at midnight where the activity is, not at UTC's and not 24 hours later; so do week and month.
-// Berlin has a day of 25 hours.
+// B27: the allowance begins anew at midnight where the activity is, not at UTC's and not 24 hours later; so do week and
+// month. Berlin has a day of 25 hours.
 static void allowances_begin_anew_by_the_activitys_calendar(void **state)
 {
-  static const struct { const char *period, *zone, *at; int status; const char *resets_at; } steps[] = {
-      {"month", "Asia/Shanghai", "2026-04-30T15:59:59.999999Z", 201, NULL},
-      {"month", "Asia/Shanghai", "2026-04-30T16:00:00Z", 201, NULL},
-      {"day", "Asia/Shanghai", "2026-05-01T15:59:59Z", 201, NULL},
-      {"day", "Asia/Shanghai", "2026-05-01T16:00:01Z", 201, NULL},
-      {"day", "Asia/Shanghai", "2026-05-01T16:00:02Z", 409, "2026-05-02T16:00:00.000000Z"},
-      {"day", "Asia/Shanghai", "2026-05-02T00:00:01Z", 409, "2026-05-02T16:00:00.000000Z"},
-      {"day", "Asia/Shanghai", "2026-05-02T16:00:00Z", 201, NULL},
-      {"week", "Asia/Shanghai", "2026-05-03T15:59:59Z", 201, NULL},  // a Sunday
-      {"week", "Asia/Shanghai", "2026-05-03T16:00:00Z", 201, NULL},
-      {"week", "Asia/Shanghai", "2026-05-10T15:59:59Z", 409, "2026-05-10T16:00:00.000000Z"},
-      {"month", "Asia/Shanghai", "2026-05-31T15:59:59Z", 409, "2026-05-31T16:00:00.000000Z"},
-      {"day", "Europe/Berlin", "2026-10-24T22:00:00Z", 201, NULL},
-      {"day", "Europe/Berlin", "2026-10-25T22:59:59Z", 409, "2026-10-25T23:00:00.000000Z"},
-      {"day", "Europe/Berlin", "2026-10-25T23:00:00Z", 201, NULL}};
+  static const struct {
+    const char *period, *zone, *at;
+    int status;
+    const char *resets_at;
+  } steps[] = {{"month", "Asia/Shanghai", "2026-04-30T15:59:59.999999Z", 201, NULL},
+               {"month", "Asia/Shanghai", "2026-04-30T16:00:00Z", 201, NULL},
+               {"day", "Asia/Shanghai", "2026-05-01T15:59:59Z", 201, NULL},
+               {"day", "Asia/Shanghai", "2026-05-01T16:00:01Z", 201, NULL},
+               {"day", "Asia/Shanghai", "2026-05-01T16:00:02Z", 409, "2026-05-02T16:00:00.000000Z"},
+               {"day", "Asia/Shanghai", "2026-05-02T00:00:01Z", 409, "2026-05-02T16:00:00.000000Z"},
+               {"day", "Asia/Shanghai", "2026-05-02T16:00:00Z", 201, NULL},
+               {"week", "Asia/Shanghai", "2026-05-03T15:59:59Z", 201, NULL},  // a Sunday
+               {"week", "Asia/Shanghai", "2026-05-03T16:00:00Z", 201, NULL},
+               {"week", "Asia/Shanghai", "2026-05-10T15:59:59Z", 409, "2026-05-10T16:00:00.000000Z"},
+               {"month", "Asia/Shanghai", "2026-05-31T15:59:59Z", 409, "2026-05-31T16:00:00.000000Z"},
+               {"day", "Europe/Berlin", "2026-10-24T22:00:00Z", 201, NULL},
+               {"day", "Europe/Berlin", "2026-10-25T22:59:59Z", 409, "2026-10-25T23:00:00.000000Z"},
+               {"day", "Europe/Berlin", "2026-10-25T23:00:00Z", 201, NULL}};
   struct stack *s = start_frozen(*state, "2026-04-30T15:00:00Z");
-  static const struct { const char *period, *zone; } kinds[] = {{"day", "Asia/Shanghai"}, {"week", "Asia/Shanghai"}, {"month", "Asia/Shanghai"}, {"day", "Europe/Berlin"}};
+  static const struct {
+    const char *period, *zone;
+  } kinds[] = {
+      {"day", "Asia/Shanghai"}, {"week", "Asia/Shanghai"}, {"month", "Asia/Shanghai"}, {"day", "Europe/Berlin"}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     char code[40], limits[64];
     (void)snprintf(code, sizeof code, "%s-%.4s", kinds[i].period, kinds[i].zone);
     (void)snprintf(limits, sizeof limits, "[{\"count\":1,\"period\":\"%s\"}]", kinds[i].period);
-    activity_make(s->sql, &(struct activity_terms){.code = code, .stock = 100, .limits = limits, .time_zone = kinds[i].zone,
-                                                   .start = "'2026-04-01T00:00:00Z'", .end = "'2026-12-31T00:00:00Z'"});
+    activity_make(s->sql, &(struct activity_terms){.code = code,
+                                                   .stock = 100,
+                                                   .limits = limits,
+                                                   .time_zone = kinds[i].zone,
+                                                   .start = "'2026-04-01T00:00:00Z'",
+                                                   .end = "'2026-12-31T00:00:00Z'"});
   }
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
     set_clock(s, steps[i].at);
     char body[256];
-    (void)snprintf(body, sizeof body, "{\"activityCode\":\"%s-%.4s\",\"userId\":1,\"bizId\":\"b27-%zu\"}", steps[i].period, steps[i].zone, i);
+    (void)snprintf(body, sizeof body, "{\"activityCode\":\"%s-%.4s\",\"userId\":1,\"bizId\":\"b27-%zu\"}",
+                   steps[i].period, steps[i].zone, i);
     struct http_answer a;
     // What the client says about its own zone does not matter.
-    http_call(&(struct http_request){.port = s->scheduler_ports[i % SCHEDULERS], .path = "/v1/claims", .body = body, .headers = "Time-Zone: Pacific/Kiritimati\r\n"}, &a);
+    http_call(&(struct http_request){.port = s->scheduler_ports[i % SCHEDULERS],
+                                     .path = "/v1/claims",
+                                     .body = body,
+                                     .headers = "Time-Zone: Pacific/Kiritimati\r\n"},
+              &a);
     json_t *json = http_answer_json(&a);
     const char *resets_at = json_string_value(json_object_get(json, "resetsAt"));
-    if (a.status != steps[i].status) fail_msg("%s in %s at %s: %d %s", steps[i].period, steps[i].zone, steps[i].at, a.status, a.body);
+    if (a.status != steps[i].status)
+      fail_msg("%s in %s at %s: %d %s", steps[i].period, steps[i].zone, steps[i].at, a.status, a.body);
     if (steps[i].resets_at != NULL) {
       assert_non_null(resets_at);
       assert_string_equal(resets_at, steps[i].resets_at);
@@ -155,11 +191,13 @@ static void allowances_begin_anew_by_the_activitys_calendar(void **state)
   stack_free(s);
 }
 
-// --- machines in other zones --------------------------------------------------------------------------------------------
+// --- machines in other zones
+// --------------------------------------------------------------------------------------------
 
 static struct process *start_in_zone(struct stack *s, int port, const char *zone)
 {
-  char *bin = support_bin("scheduler"), *listen = support_format("LARGESSE_SCHEDULER__LISTEN=127.0.0.1:%d", port), *tz = support_format("TZ=%s", zone);
+  char *bin = support_bin("scheduler"), *listen = support_format("LARGESSE_SCHEDULER__LISTEN=127.0.0.1:%d", port),
+       *tz = support_format("TZ=%s", zone);
   const char *env[32] = {0};
   size_t n = 0;
   while (s->env[n] != NULL && n < 28) {
@@ -168,8 +206,11 @@ static struct process *start_in_zone(struct stack *s, int port, const char *zone
   }
   env[n++] = listen;
   env[n] = tz;
-  struct process *p = process_start(&(struct process_spec){
-      .name = "scheduler-zone", .argv = (const char *[]){bin, "-c", s->config, "serve", NULL}, .env = env, .ready_port = port});
+  struct process *p =
+      process_start(&(struct process_spec){.name = "scheduler-zone",
+                                           .argv = (const char *[]){bin, "-c", s->config, "serve", NULL},
+                                           .env = env,
+                                           .ready_port = port});
   mem_free(tz);
   mem_free(listen);
   mem_free(bin);
@@ -179,13 +220,23 @@ static struct process *start_in_zone(struct stack *s, int port, const char *zone
 // B26
 static void zones_of_machines_do_not_matter(void **state)
 {
-  struct stack_options options = {.schedulers = STACK_NONE, .no_fulfiller = true, .no_reconciler = true, .no_simulator = true};
+  struct stack_options options = {
+      .schedulers = STACK_NONE, .no_fulfiller = true, .no_reconciler = true, .no_simulator = true};
   struct stack *s = stack_start(*state, &options);
   sql_exec(s->sql, "alter database %s set timezone to 'Asia/Tokyo'", s->database);
-  activity_make(s->sql, &(struct activity_terms){.code = "ended", .stock = 9, .start = "now - interval '3 hours'", .end = "now - interval '30 minutes'", .draft = true});
-  sql_exec(s->sql, "update largesse.activity set status = 'published' where code = 'ended'");  // its end has passed: publishing would be refused
+  activity_make(s->sql, &(struct activity_terms){.code = "ended",
+                                                 .stock = 9,
+                                                 .start = "now - interval '3 hours'",
+                                                 .end = "now - interval '30 minutes'",
+                                                 .draft = true});
+  sql_exec(s->sql,
+           "update largesse.activity set status = 'published' where code = 'ended'");  // its end has passed: publishing
+                                                                                       // would be refused
   activity_make(s->sql, &(struct activity_terms){.code = "coming", .stock = 9, .start = "now + interval '30 minutes'"});
-  activity_make(s->sql, &(struct activity_terms){.code = "open", .stock = 9, .start = "now - interval '30 minutes'", .end = "now + interval '30 minutes'"});
+  activity_make(
+      s->sql,
+      &(struct activity_terms){
+          .code = "open", .stock = 9, .start = "now - interval '30 minutes'", .end = "now + interval '30 minutes'"});
   static const char *const zones[] = {"America/Los_Angeles", "UTC", "Pacific/Auckland"};
   for (size_t i = 0; i < sizeof zones / sizeof *zones; i++) {
     s->scheduler_ports[0] = server_free_port(s->server);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many claims at once over two schedulers: never more than there is, never more than one may, one claim per click, and no
-// deadlock between activities. Field cases B01, B03, B06, B18, B79.
+// Many claims at once over two schedulers: never more than there is, never more than one may, one claim per click, and
+// no deadlock between activities. Field cases B01, B03, B06, B18, B79.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -17,8 +17,8 @@
 #include "tests/support/stack.h"
 #include "tests/support/support.h"
 
-#define CLICKS_MAX 200
-#define ROUNDS 500
+#define CLICKS_MAX       200
+#define ROUNDS           500
 #define DELIVERY_SECONDS 20
 
 static int set_up(void **state)
@@ -42,7 +42,10 @@ static int port_of(const struct stack *s, size_t i) { return s->scheduler_ports[
 
 static int64_t delivered(struct stack *s, const char *code)
 {
-  return sql_int(s->sql, "select count(*) from largesse.claim c join largesse.activity a on a.id = c.activity_id where a.code = '%s' and c.status = 'succeeded'", code);
+  return sql_int(s->sql,
+                 "select count(*) from largesse.claim c join largesse.activity a on a.id = c.activity_id where a.code "
+                 "= '%s' and c.status = 'succeeded'",
+                 code);
 }
 
 // B01: one of the ten has a message of its own and is credited once at the provider.
@@ -59,13 +62,18 @@ static void the_last_units_are_sold_once(void **state)
   assert_int_equal(claim_count(answers, CLICKS_MAX, 409, "SOLD_OUT"), 190);
   assert_int_equal(activity_remaining(s->sql, "b01"), 0);
   assert_int_equal(activity_claims(s->sql, "b01"), 10);
-  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.usage u join largesse.activity a on a.id = u.activity_id where a.code = 'b01' and u.used > 0"), 10);
+  assert_int_equal(sql_int(s->sql,
+                           "select count(*) from largesse.usage u join largesse.activity a on a.id = u.activity_id "
+                           "where a.code = 'b01' and u.used > 0"),
+                   10);
   // What stands behind all of it: the table itself refuses less than nothing.
-  assert_string_equal(sql_try(s->sql, "update largesse.stock set remaining = remaining - 1 where remaining = 0"), "23514");
+  assert_string_equal(sql_try(s->sql, "update largesse.stock set remaining = remaining - 1 where remaining = 0"),
+                      "23514");
   WAIT_FOR(delivered(s, "b01") == 10, DELIVERY_SECONDS);
   assert_int_equal(simulator_stat(s->simulator_port, "effects"), 10);
   for (size_t i = 0; i < CLICKS_MAX; i++)
-    if (answers[i].status == 201) assert_int_equal(simulator_ledger(s->simulator_port, answers[i].claim_id, "effects"), 1);
+    if (answers[i].status == 201)
+      assert_int_equal(simulator_ledger(s->simulator_port, answers[i].claim_id, "effects"), 1);
 }
 
 static void one_user_gets_one_however_he_clicks(void **state)
@@ -109,8 +117,11 @@ static void refusals_take_nothing(void **state)
 {
   struct stack *s = *state;
   activity_make(s->sql, &(struct activity_terms){.code = "b03", .stock = 3});
-  static const struct { int64_t user; int status; const char *code; } steps[] = {
-      {1, 201, ""}, {1, 409, "LIMIT_REACHED"}, {2, 201, ""}, {3, 201, ""}, {4, 409, "SOLD_OUT"}};
+  static const struct {
+    int64_t user;
+    int status;
+    const char *code;
+  } steps[] = {{1, 201, ""}, {1, 409, "LIMIT_REACHED"}, {2, 201, ""}, {3, 201, ""}, {4, 409, "SOLD_OUT"}};
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
     struct claim_click click = claim_click(port_of(s, i), "b03", steps[i].user, "b03-%zu", i);
     struct claim_answer a = claim_send(&click);
@@ -118,9 +129,16 @@ static void refusals_take_nothing(void **state)
     assert_string_equal(a.code, steps[i].code);
   }
   assert_int_equal(activity_claims(s->sql, "b03"), 3);
-  assert_int_equal(sql_int(s->sql, "select s.taken from largesse.stock s join largesse.activity a on a.id = s.activity_id where a.code = 'b03'"), 3);
+  assert_int_equal(
+      sql_int(
+          s->sql,
+          "select s.taken from largesse.stock s join largesse.activity a on a.id = s.activity_id where a.code = 'b03'"),
+      3);
   assert_int_equal(sql_int(s->sql, "select count(*) from largesse.claim where biz_id in ('b03-1', 'b03-4')"), 0);
-  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.usage u join largesse.activity a on a.id = u.activity_id where a.code = 'b03'"), 3);
+  assert_int_equal(sql_int(s->sql,
+                           "select count(*) from largesse.usage u join largesse.activity a on a.id = u.activity_id "
+                           "where a.code = 'b03'"),
+                   3);
 }
 
 // B06: all or nothing.
@@ -128,7 +146,10 @@ static void a_quantity_is_not_split(void **state)
 {
   struct stack *s = *state;
   activity_make(s->sql, &(struct activity_terms){.code = "b06", .stock = 4, .limits = "[]"});
-  static const struct { int quantity, status; int64_t left; } steps[] = {{5, 409, 4}, {4, 201, 0}, {1, 409, 0}};
+  static const struct {
+    int quantity, status;
+    int64_t left;
+  } steps[] = {{5, 409, 4}, {4, 201, 0}, {1, 409, 0}};
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
     struct claim_click click = claim_click(port_of(s, i), "b06", (int64_t)i + 1, "b06-%zu", i);
     click.quantity = steps[i].quantity;
@@ -145,7 +166,9 @@ static void two_never_share_the_last_unit(void **state)
   struct stack *s = *state;
   activity_make(s->sql, &(struct activity_terms){.code = "last", .stock = 1, .draft = true});
   activity_multiply(s->sql, "last", 20);
-  sql_exec(s->sql, "select count(*) from largesse.activity_move(array(select id from largesse.activity where code like 'last-%%'), 'published', 'test', null)");
+  sql_exec(s->sql,
+           "select count(*) from largesse.activity_move(array(select id from largesse.activity where code like "
+           "'last-%%'), 'published', 'test', null)");
   for (int round = 1; round <= 20; round++) {
     char code[16];
     (void)snprintf(code, sizeof code, "last-%d", round);
@@ -176,7 +199,8 @@ static void *shop(void *ctx)
     char *body = claim_body(&click);
     struct http_answer answer;
     http_conn_call(&conn, &(struct http_request){.path = "/v1/claims", .body = body}, &answer);
-    if (answer.status != 201 && me->failures++ == 0) (void)snprintf(me->why, sizeof me->why, "round %d: %d %.40s", i, answer.status, answer.body);
+    if (answer.status != 201 && me->failures++ == 0)
+      (void)snprintf(me->why, sizeof me->why, "round %d: %d %.40s", i, answer.status, answer.body);
     http_answer_release(&answer);
     mem_free(body);
   }
@@ -202,7 +226,11 @@ static void opposite_orders_do_not_deadlock(void **state)
     assert_int_equal(activity_claims(s->sql, shoppers[0].codes[i]), 2 * ROUNDS);
     assert_int_equal(activity_remaining(s->sql, shoppers[0].codes[i]), 5000 - 2 * ROUNDS);
   }
-  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.usage u join largesse.activity a on a.id = u.activity_id where a.code like 'b79-_' and u.used = %d", 2 * ROUNDS), 4);
+  assert_int_equal(sql_int(s->sql,
+                           "select count(*) from largesse.usage u join largesse.activity a on a.id = u.activity_id "
+                           "where a.code like 'b79-_' and u.used = %d",
+                           2 * ROUNDS),
+                   4);
 }
 
 int main(void)

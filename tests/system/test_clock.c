@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock over two schedulers: each move once, on time and never early, announced once; what was missed while everything was
-// down is caught up in order and lets no claim in. Field cases B32, B34 (scaled to 1,000 activities).
+// The clock over two schedulers: each move once, on time and never early, announced once; what was missed while
+// everything was down is caught up in order and lets no claim in. Field cases B32, B34 (scaled to 1,000 activities).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -22,7 +22,12 @@ static int set_up(void **state)
 {
   // Few rows at a time, so that both schedulers have their share and have to keep out of each other's way.
   static const char *const env[] = {"LARGESSE_SCHEDULER__CLOCK__ROWS=50", "LARGESSE_SCHEDULER__EVENTS__ROWS=100", NULL};
-  static struct stack_options options = {.schedulers = 2, .no_fulfiller = true, .no_reconciler = true, .no_simulator = true, .test_clock = true, .env = env};
+  static struct stack_options options = {.schedulers = 2,
+                                         .no_fulfiller = true,
+                                         .no_reconciler = true,
+                                         .no_simulator = true,
+                                         .test_clock = true,
+                                         .env = env};
   struct server *server = server_start();
   struct stack *s = stack_start(server, &options);
   for (int i = 0; i < 2; i++) WAIT_FOR(process_log_has(s->schedulers[i], "mq.connected"), 20);
@@ -44,23 +49,32 @@ static void make_many(struct stack *s, const char *code, const char *start, cons
 {
   activity_make(s->sql, &(struct activity_terms){.code = code, .stock = 5, .start = start, .end = end, .draft = true});
   activity_multiply(s->sql, code, ACTIVITIES);
-  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.activity_move(array(select id from largesse.activity where code like '%s-%%'), 'published', 'test', null)", code),
+  assert_int_equal(sql_int(s->sql,
+                           "select count(*) from largesse.activity_move(array(select id from largesse.activity where "
+                           "code like '%s-%%'), 'published', 'test', null)",
+                           code),
                    ACTIVITIES);
 }
 
 static int64_t with_status(struct stack *s, const char *code, const char *status)
 {
-  return sql_int(s->sql, "select count(*) from largesse.activity where code like '%s-%%' and status = '%s'", code, status);
+  return sql_int(s->sql, "select count(*) from largesse.activity where code like '%s-%%' and status = '%s'", code,
+                 status);
 }
 
 // How many of them have exactly this history.
 static int64_t with_history(struct stack *s, const char *code, const char *moves)
 {
-  return sql_int(s->sql, "select count(*) from (select string_agg(h.to_status, ',' order by h.id) as moves from largesse.activity_history h"
-                 " join largesse.activity a on a.id = h.activity_id where a.code like '%s-%%' group by a.id) m where m.moves = '%s'", code, moves);
+  return sql_int(s->sql,
+                 "select count(*) from (select string_agg(h.to_status, ',' order by h.id) as moves from "
+                 "largesse.activity_history h"
+                 " join largesse.activity a on a.id = h.activity_id where a.code like '%s-%%' group by a.id) m where "
+                 "m.moves = '%s'",
+                 code, moves);
 }
 
-// --- announcements --------------------------------------------------------------------------------------------------------
+// --- announcements
+// --------------------------------------------------------------------------------------------------------
 
 struct news {
   int ongoing[ACTIVITIES + 1], finished[ACTIVITIES + 1];
@@ -73,7 +87,8 @@ static void take_news(struct broker *b, const char *queue, const char *code, str
   buf_init(&body, 65536);
   for (; broker_get(b, queue, &body); buf_clear(&body)) {
     json_t *json = json_loadb(body.data, body.len, JSON_REJECT_DUPLICATES, NULL);
-    const char *of = json_string_value(json_object_get(json, "code")), *status = json_string_value(json_object_get(json, "status"));
+    const char *of = json_string_value(json_object_get(json, "code")),
+               *status = json_string_value(json_object_get(json, "status"));
     assert_true(of != NULL && status != NULL);
     size_t len = strlen(code);
     if (strncmp(of, code, len) == 0 && of[len] == '-') {
@@ -100,7 +115,8 @@ static bool has_news(struct broker *b, const char *queue, const char *code, stru
 
 static bool nothing_is_owed(struct stack *s) { return sql_int(s->sql, "select count(*) from largesse.event_out") == 0; }
 
-// --- cases ------------------------------------------------------------------------------------------------------------------
+// --- cases
+// ------------------------------------------------------------------------------------------------------------------
 
 // B32: every move and every announcement once, at its time.
 static void a_thousand_at_one_instant_move_once_each(void **state)
@@ -109,13 +125,20 @@ static void a_thousand_at_one_instant_move_once_each(void **state)
   struct broker *b = broker_open(s->broker_url);
   broker_bind_queue(b, "test.due", "largesse.events", "activity.*");
   make_many(s, "due", "now + interval '5 seconds'", "now + interval '1 hour'");
-  assert_true(sql_bool(s->sql, "select largesse.clock_now() < min(start_at) from largesse.activity where code like 'due-%%'"));
+  assert_true(
+      sql_bool(s->sql, "select largesse.clock_now() < min(start_at) from largesse.activity where code like 'due-%%'"));
   WAIT_FOR(with_status(s, "due", "ongoing") == ACTIVITIES, 15);
   assert_int_equal(with_history(s, "due", "published,ongoing"), ACTIVITIES);
-  double lag = (double)sql_int(s->sql, "select (extract(epoch from max(h.at - a.start_at)) * 1000)::bigint from largesse.activity_history h join largesse.activity a on a.id = h.activity_id"
-                               " where a.code like 'due-%%' and h.to_status = 'ongoing'") / 1000;
-  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.activity_history h join largesse.activity a on a.id = h.activity_id"
-                           " where a.code like 'due-%%' and h.to_status = 'ongoing' and h.at < a.start_at"), 0);
+  double lag = (double)sql_int(s->sql,
+                               "select (extract(epoch from max(h.at - a.start_at)) * 1000)::bigint from "
+                               "largesse.activity_history h join largesse.activity a on a.id = h.activity_id"
+                               " where a.code like 'due-%%' and h.to_status = 'ongoing'") /
+               1000;
+  assert_int_equal(
+      sql_int(s->sql,
+              "select count(*) from largesse.activity_history h join largesse.activity a on a.id = h.activity_id"
+              " where a.code like 'due-%%' and h.to_status = 'ongoing' and h.at < a.start_at"),
+      0);
   print_message("the last of %d moved %.3f s after it was due\n", ACTIVITIES, lag);
   assert_true(lag < 2);
   struct news *n = MEM_NEW(struct news);
@@ -137,8 +160,10 @@ static void paused_activities_end(void **state)
   sql_exec(s->sql, "select largesse.activity_action('paused', 'pause', 'test', 'why not', null)");
   sql_exec(s->sql, "select largesse.clock_set(interval '11 minutes')");
   WAIT_FOR(sql_bool(s->sql, "select status = 'finished' from largesse.activity where code = 'paused'"), 5);
-  char *moves = sql_text(s->sql, "select string_agg(h.to_status || ' ' || h.actor, ', ' order by h.id) from largesse.activity_history h"
-                         " join largesse.activity a on a.id = h.activity_id where a.code = 'paused'");
+  char *moves =
+      sql_text(s->sql,
+               "select string_agg(h.to_status || ' ' || h.actor, ', ' order by h.id) from largesse.activity_history h"
+               " join largesse.activity a on a.id = h.activity_id where a.code = 'paused'");
   assert_string_equal(moves, "draft test, published test, ongoing clock, paused test, finished clock");
   mem_free(moves);
 }
