@@ -104,6 +104,34 @@ static enum result fail_unknown(const struct filling *f, const struct conf_node 
   return conf_fail(f->context, node->line, shown, "unknown key; did you mean %s%s?", f->prefix, meant);
 }
 
+static bool has_deeper_key(const struct conf_table *table, const char *path)
+{
+  size_t len = strlen(path);
+  for (size_t i = 0; i < table->count; i++) {
+    if (strncmp(table->keys[i].path, path, len) == 0 && table->keys[i].path[len] == '.') return true;
+  }
+  return false;
+}
+
+static enum result fill_child(struct filling *f, const char *path, const struct conf_node *node);
+
+// A section of another daemon of which this one reads a key or two: the rest is not looked at.
+static enum result fill_what_is_known(struct filling *f, const char *path, const struct conf_node *mapping)
+{
+  enum result result = RESULT_OK;
+  for (size_t i = 0; result == RESULT_OK && mapping->kind == CONF_MAPPING && i < mapping->count; i++) {
+    char child_path[CONF_PATH_BYTES];
+    size_t index = 0;
+    bool is_key = false;
+    const struct conf_node *child = &mapping->children[i];
+    int len = snprintf(child_path, sizeof(child_path), "%s.%s", path, child->key);
+    if (len < 0 || (size_t)len >= sizeof(child_path) || strchr(child->key, '.') != NULL) continue;
+    if (!find_key(f->table, child_path, &index, &is_key)) continue;
+    result = is_key ? fill_child(f, child_path, child) : fill_what_is_known(f, child_path, child);
+  }
+  return result;
+}
+
 static enum result fill_child(struct filling *f, const char *path, const struct conf_node *node)
 {
   size_t index = 0;
@@ -115,6 +143,8 @@ static enum result fill_child(struct filling *f, const char *path, const struct 
   show_path(f, path, shown);
   if (is_key) {
     f->is_given[index] = true;
+    bool is_others = f->table->keys[index].type == CONF_OTHER;
+    if (is_others && has_deeper_key(f->table, path)) return fill_what_is_known(f, path, node);
     return conf_value_set(f->context, &f->table->keys[index], shown, node, f->block);
   }
   bool is_empty = node->kind == CONF_SCALAR && !node->quoted && node->text[0] == '\0';

@@ -84,12 +84,34 @@ static void the_shipped_events_can_be_read(void **state)
   event_file_free(festival);
 }
 
+// The fulfiller's section is not the scheduler's, but a reward may only name a provider that stands there.
+static void the_names_of_providers_are_read_and_nothing_else_of_their_section(void **state)
+{
+  (void)state;
+  void *config = NULL;
+  struct conf_fault fault = {""};
+  static const char yaml[] = "fulfiller:\n  surprise: [1]\n  providers:\n    a: { b: { c: d } }\n    e:\n";
+  if (conf_parse(scheduler_conf_table(), "f", yaml, sizeof yaml - 1, &config, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  const struct scheduler_conf *conf = config;
+  assert_int_equal(conf->providers.count, 2);
+  assert_string_equal(conf->providers.items[0], "a");
+  assert_string_equal(conf->providers.items[1], "e");
+  conf_free(scheduler_conf_table(), config);
+  if (conf_load(scheduler_conf_table(), "config/largesse.yaml", nothing, &config, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  conf = config;
+  assert_int_equal(conf->providers.count, 2);
+  assert_string_equal(conf->providers.items[0], "simulator");
+  assert_string_equal(conf->providers.items[1], "simulator-b");
+  conf_free(scheduler_conf_table(), config);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_shipped_configuration_is_what_is_built_in),
     cmocka_unit_test(the_shipped_configuration_is_complete),
     cmocka_unit_test(the_shipped_events_can_be_read),
+    cmocka_unit_test(the_names_of_providers_are_read_and_nothing_else_of_their_section),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
