@@ -106,6 +106,7 @@ static bool take_row(struct activity_cache *c, const struct activity_row *row)
       a->facts.status != facts.status || a->facts.start.us != facts.start.us || a->facts.end.us != facts.end.us;
   if (is_news && c->is_loaded)
     LOG(c->rt->log, EV_ACTIVITY_CHANGED, F_STR("activity_code", a->code), F_STR("status", row->status));
+  a->id = row->id;
   a->facts = facts;
   copy_text(a->reward_code, sizeof a->reward_code, row->reward_code);
   copy_text(a->provider, sizeof a->provider, row->provider);
