@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Claims go on while RabbitMQ is blocked, goes away or loses its publishers: everything that was accepted is delivered afterwards.
+// LARGESSE_CHAOS makes alarms and kills last longer; LARGESSE_SEED repeats the moments.
+// runs alone
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <signal.h>
+#include <time.h>
+
+#include "common/mem.h"
+#include "common/text.h"
+#include "tests/support/broker.h"
+#include "tests/support/claims.h"
+#include "tests/support/crowd.h"
+#include "tests/support/delivery.h"
+#include "tests/support/http.h"
+#include "tests/support/support.h"
+
+#define RATE 300
+#define STOCK 10000000
+#define DELIVERED_WITHIN 60
+
+struct rig {
+  struct server *server;
+  struct stack *stack;
+  unsigned short random[3];
+  bool is_long;
+};
+
+static int set_up(void **state)
+{
+  static struct rig rig;
+  static const char *const env[] = {"LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__TOTAL_TIMEOUT=2s",
+                                    "LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__NOT_FOUND_AFTER=2s",
+                                    "LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__ATTEMPTS=1000", "LARGESSE_LOG__LEVEL=info", NULL};
+  const char *given = getenv("LARGESSE_SEED");
+  uint64_t seed = (uint64_t)time(NULL);
+  if (given != NULL && text_to_u64(given, strlen(given), &seed) != RESULT_OK) support_die("LARGESSE_SEED must be a number");
+  print_message("seed %llu\n", (unsigned long long)seed);
+  memcpy(rig.random, &seed, sizeof rig.random);
+  rig.is_long = getenv("LARGESSE_CHAOS") != NULL;
+  rig.server = server_start();
+  rig.stack = delivery_stack(rig.server, &(struct stack_options){.schedulers = 2, .env = env, .no_reconciler = true});
+  *state = &rig;
+  return 0;
+}
+
+static int tear_down(void **state)
+{
+  struct rig *rig = *state;
+  stack_free(rig->stack);
+  server_free(rig->server);
+  return 0;
+}
+
+static int64_t open_claims(struct rig *rig) { return sql_int(rig->stack->sql, "select count(*) from largesse.claim where status = 'issuing'"); }
+
+static struct crowd *begin(struct rig *rig, const char *activity)
+{
+  activity_make(rig->stack->sql, &(struct activity_terms){.code = activity, .stock = STOCK});
+  struct crowd *crowd = crowd_start(rig->stack, activity, RATE, (uint64_t)nrand48(rig->random));
+  WAIT_FOR(activity_claims(rig->stack->sql, activity) > RATE, 20);
+  return crowd;
+}
+
+static void end(struct rig *rig, struct crowd *crowd)
+{
+  crowd_end(crowd);
+  WAIT_FOR(open_claims(rig) == 0, DELIVERED_WITHIN);
+  char *faults = crowd_faults(crowd, STOCK);
+  if (faults[0] != '\0') fail_msg("%s", faults);
+  mem_free(faults);
+  print_message("%lld claims accepted, each delivered once\n", (long long)crowd_accepted(crowd));
+  crowd_free(crowd);
+}
+
+// --- a memory alarm -----------------------------------------------------------------------------------------------------
+
+static bool ready_says(int port, const char *status)
+{
+  json_t *json = NULL;
+  bool is = http_json(port, "GET", "/readyz", NULL, &json) == 200 && strcmp(json_string_value(json_object_get(json, "status")), status) == 0;
+  json_decref(json);
+  return is;
+}
+
+static void assert_claims_answer(struct stack *s, double until, int64_t first_user)
+{
+  int64_t user = first_user;
+  do {
+    struct claim_click click = claim_click(s->scheduler_ports[user % 2], "alarm-aside", user, "a-%lld", (long long)user);
+    struct claim_answer answer = claim_send(&click);
+    if (answer.status != 201 || answer.seconds > 1) fail_msg("a claim during the alarm: %d after %.3f s", answer.status, answer.seconds);
+    user++;
+    support_sleep(0.05);
+  } while (support_now() < until);
+}
+
+// Events of activities that reached the bus, with this type and subject; the queue is emptied.
+static int count_events(struct broker *b, const char *queue, const char *code)
+{
+  struct buf body;
+  int count = 0;
+  buf_init(&body, 1024 * 1024);
+  while (broker_get(b, queue, &body)) {
+    count += strstr(buf_text(&body), code) != NULL;
+    buf_clear(&body);
+  }
+  buf_release(&body);
+  return count;
+}
+
+// In long runs for a minute.
+static void a_memory_alarm_delays_deliveries_and_nothing_else(void **state)
+{
+  struct rig *rig = *state;
+  struct stack *s = rig->stack;
+  struct broker *b = broker_open(s->broker_url);
+  double seconds = rig->is_long ? 60 : 10;
+  broker_bind_queue(b, "test.events", "largesse.events", "#");
+  activity_make(s->sql, &(struct activity_terms){.code = "alarm-aside", .stock = STOCK});
+  struct crowd *crowd = begin(rig, "alarm");
+  server_broker_alarm(rig->server, true);
+  double until = support_now() + seconds;
+  for (int i = 0; i < 2; i++) WAIT_FOR(ready_says(s->scheduler_ports[i], "degraded"), 5);
+  // An activity whose start falls into the alarm: its news waits.
+  activity_make(s->sql, &(struct activity_terms){.code = "alarm-opens", .stock = 1, .start = "now + interval '1 second'"});
+  assert_claims_answer(s, until - seconds / 2, 1);
+  // A scheduler can be ended and started while its publisher is blocked (B58).
+  double begun = support_now();
+  process_signal(s->schedulers[1], SIGTERM);
+  assert_int_equal(process_wait(s->schedulers[1], 12), 0);
+  if (support_now() - begun > 10) fail_msg("SIGTERM took %.1f s", support_now() - begun);
+  stack_start_scheduler(s, 1);
+  assert_claims_answer(s, until, 1000000);
+  assert_true(ready_says(s->scheduler_ports[0], "degraded"));
+  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.activity where code = 'alarm-opens' and status = 'ongoing'"), 1);
+  server_broker_alarm(rig->server, false);
+  for (int i = 0; i < 2; i++) WAIT_FOR(ready_says(s->scheduler_ports[i], "ready"), 5);
+  int events = 0;
+  WAIT_FOR((events += count_events(b, "test.events", "alarm-opens")) > 0, 20);
+  WAIT_FOR(sql_int(s->sql, "select count(*) from largesse.event_out") == 0, 20);
+  broker_close(b);
+  end(rig, crowd);
+}
+
+// --- a broker that goes away --------------------------------------------------------------------------------------------
+
+static void a_broker_stopped_and_started_twice_loses_nothing(void **state)
+{
+  struct rig *rig = *state;
+  struct crowd *crowd = begin(rig, "away");
+  int64_t before = 0;
+  for (int i = 0; i < 2; i++) {
+    server_broker_stop_app(rig->server);
+    // Claims are accepted without it.
+    before = activity_claims(rig->stack->sql, "away");
+    WAIT_FOR(activity_claims(rig->stack->sql, "away") > before + RATE / 2, 10);
+    for (int j = 0; j < 2; j++) WAIT_FOR(ready_says(rig->stack->scheduler_ports[j], "degraded"), 10);
+    server_broker_start_app(rig->server);
+    for (int j = 0; j < 2; j++) WAIT_FOR(ready_says(rig->stack->scheduler_ports[j], "ready"), 20);
+  }
+  end(rig, crowd);
+}
+
+// --- a publisher that dies ----------------------------------------------------------------------------------------------
+
+// Between a commit and its message: whoever dies there leaves claims that the sweepers publish (B63).
+static void a_scheduler_killed_at_random_moments_leaves_no_claim_behind(void **state)
+{
+  struct rig *rig = *state;
+  struct stack *s = rig->stack;
+  int kills = rig->is_long ? 100 : 20;
+  struct crowd *crowd = begin(rig, "killed");
+  for (int i = 0; i < kills; i++) {
+    support_sleep(erand48(rig->random) * 0.4);  // the seeded moment
+    process_kill(s->schedulers[i % 2]);
+    stack_start_scheduler(s, i % 2);
+  }
+  end(rig, crowd);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_memory_alarm_delays_deliveries_and_nothing_else),
+      cmocka_unit_test(a_broker_stopped_and_started_twice_loses_nothing),
+      cmocka_unit_test(a_scheduler_killed_at_random_moments_leaves_no_claim_behind),
+  };
+  return cmocka_run_group_tests_name("broker alarm", tests, set_up, tear_down);
+}
