@@ -1,101 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activities, rewards, stock and lists over HTTP: what is created, moved, refused, and how claims see it at once.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "common/jsonx.h"
-#include "common/mem.h"
-#include "tests/support/http.h"
-#include "tests/support/stack.h"
-#include "tests/support/support.h"
-
-#define BODY(start, end, more) "{\"name\":\"Test\",\"kind\":\"reward\",\"startAt\":\"" start "\",\"endAt\":\"" end "\",\"timeZone\":\"Asia/Shanghai\",\"rewardCode\":\"r\"" more "}"
-#define RUNNING(more) BODY("2020-01-01T00:00:00Z", "2099-01-01T00:00:00+08:00", more)
-#define COMING(more) BODY("2098-01-01T00:00:00Z", "2099-01-01T00:00:00+08:00", more)
-#define STOCK ",\"stock\":{\"total\":10}"
-
-struct fixture {
-  struct server *server;
-  struct stack *stack;
-  int port;
-};
-
-static int start(void **state)
-{
-  struct fixture *f = MEM_NEW(struct fixture);
-  f->server = server_start();
-  f->stack = stack_start(f->server, &(struct stack_options){.no_fulfiller = true, .no_reconciler = true, .no_simulator = true});
-  f->port = f->stack->scheduler_ports[0];
-  *state = f;
-  return 0;
-}
-
-static int stop(void **state)
-{
-  struct fixture *f = *state;
-  stack_free(f->stack);
-  server_free(f->server);
-  mem_free(f);
-  return 0;
-}
-
-// --- calling ----------------------------------------------------------------------------------------------------------
-
-struct call { int status; json_t *json; char *etag, *location, *replayed; };
-
-static struct call call_with(struct fixture *f, const char *method, const char *path, const char *body, const char *headers)
-{
-  struct http_answer a;
-  http_call(&(struct http_request){.port = f->port, .method = method, .path = path, .body = body, .headers = headers}, &a);
-  struct call c = {a.status, a.body_len > 0 ? http_answer_json(&a) : NULL, http_answer_header(&a, "ETag"), http_answer_header(&a, "Location"),
-                   http_answer_header(&a, "Idempotent-Replayed")};
-  http_answer_release(&a);
-  return c;
-}
-
-static void call_release(struct call *c)
-{
-  json_decref(c->json);
-  mem_free(c->etag);
-  mem_free(c->location);
-  mem_free(c->replayed);
-}
-
-static const char *text_at(const struct call *c, const char *pointer)
-{
-  const json_t *j = c->json != NULL ? jsonx_pointer(c->json, pointer) : NULL;
-  return json_is_string(j) ? json_string_value(j) : "";
-}
-
-static int64_t number_at(const struct call *c, const char *pointer)
-{
-  const json_t *j = c->json != NULL ? jsonx_pointer(c->json, pointer) : NULL;
-  return json_is_integer(j) ? json_integer_value(j) : -1;
-}
-
-static void assert_call(struct fixture *f, const char *method, const char *path, const char *body, int status, const char *code)
-{
-  struct call c = call_with(f, method, path, body, NULL);
-  if (c.status != status || (code != NULL && strcmp(text_at(&c, "/code"), code) != 0)) {
-    fail_msg("%s %s %s: %d %s %s, expected %d %s", method, path, body != NULL ? body : "", c.status, text_at(&c, "/code"), text_at(&c, "/detail"), status,
-             code != NULL ? code : "");
-  }
-  call_release(&c);
-}
-
-static void put(struct fixture *f, const char *path, const char *body, int status) { assert_call(f, "PUT", path, body, status, NULL); }
-
-static void make_reward(struct fixture *f)
-{
-  struct call c = call_with(f, "PUT", "/v1/rewards/r", "{\"provider\":\"simulator\",\"amount\":{\"amount\":100,\"currency\":\"CNY\"}}", NULL);
-  assert_true(c.status == 201 || c.status == 200);
-  call_release(&c);
-}
+#include "tests/system/activity_calls.h"
 
 // --- tests ------------------------------------------------------------------------------------------------------------
 
@@ -186,23 +91,6 @@ static void a_stale_etag_is_412(void **state)
   c = call_with(f, "PUT", "/v1/activities/tagged", COMING(STOCK), "If-Match: \"2\"\r\n");
   assert_int_equal(c.status, 412);
   call_release(&c);
-}
-
-static void claim(struct fixture *f, const char *activity, const char *biz_id, int status, const char *code)
-{
-  char *body = support_format("{\"activityCode\":\"%s\",\"userId\":7,\"bizId\":\"%s\"}", activity, biz_id);
-  assert_call(f, "POST", "/v1/claims", body, status, code);
-  mem_free(body);
-}
-
-static bool claim_is(struct fixture *f, const char *activity, const char *biz_id, int status)
-{
-  char *body = support_format("{\"activityCode\":\"%s\",\"userId\":7,\"bizId\":\"%s\"}", activity, biz_id);
-  struct call c = call_with(f, "POST", "/v1/claims", body, NULL);
-  bool is_it = c.status == status;
-  call_release(&c);
-  mem_free(body);
-  return is_it;
 }
 
 static void moves_are_felt_by_claims_and_kept_as_history(void **state)
@@ -373,123 +261,6 @@ static void claims_are_found_by_every_path(void **state)
   assert_call(f, "GET", "/v1/users/0/claims", NULL, 400, "INVALID_REQUEST");
 }
 
-static void bad_input_is_a_clear_4xx_and_changes_nothing(void **state)
-{
-  struct fixture *f = *state;
-  static const struct { const char *method, *path, *body; int status; const char *code; } cases[] = {
-    {"PUT", "/v1/activities/bad", "", 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", "[]", 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", "{}", 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"name\":\"twice\""), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"colour\":1"), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"venue\":null"), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"code\":\"other\""), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", RUNNING(",\"stock\":{\"total\":-1}"), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", RUNNING(",\"stock\":{\"total\":1.5}"), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", RUNNING(",\"stock\":{\"total\":9223372036854775808}"), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"attributes\":{\"a\":\"\\u0000\"}"), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"venue\":\"\xff\""), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"limits\":[{\"count\":1,\"period\":\"day\"},{\"count\":2,\"period\":\"day\"}]"), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", BODY("2027-02-29T10:00:00Z", "2027-03-29T10:00:00Z", STOCK), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", BODY("2027-03-01T10:00:00Z", "2027-03-01T10:00:00Z", STOCK), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", BODY("2027-03-01T10:00:00Z", "2027-03-02", STOCK), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad",
-     "{\"name\":\"n\",\"kind\":\"reward\",\"startAt\":\"2027-03-01T10:00:00Z\",\"endAt\":\"2027-04-01T10:00:00Z\",\"timeZone\":\"Mars/Base\",\"rewardCode\":\"r\"" STOCK "}", 400,
-     "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad",
-     "{\"name\":\"n\",\"kind\":\"reward\",\"startAt\":\"2027-03-01T10:00:00Z\",\"endAt\":\"2027-04-01T10:00:00Z\",\"timeZone\":\"UTC\",\"rewardCode\":\"none\"" STOCK "}", 400,
-     "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"eventCode\":\"none\""), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/%3Cb%3E", RUNNING(STOCK), 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/activities/-bad", RUNNING(STOCK), 400, "INVALID_REQUEST"},
-    {"GET", "/v1/activities/%3Cb%3E", NULL, 404, "ACTIVITY_NOT_FOUND"},
-    {"GET", "/v1/activities/%FF", NULL, 400, "INVALID_REQUEST"},
-    {"GET", "/v1/activities/a%00", NULL, 400, "INVALID_REQUEST"},
-    {"GET", "/v1/activities?limit=0", NULL, 400, "INVALID_REQUEST"},
-    {"GET", "/v1/activities?limit=1001", NULL, 400, "INVALID_REQUEST"},
-    {"GET", "/v1/activities?limit=1e2", NULL, 400, "INVALID_REQUEST"},
-    {"GET", "/v1/activities?status=open", NULL, 400, "INVALID_REQUEST"},
-    {"GET", "/v1/activities?after=%20", NULL, 400, "INVALID_REQUEST"},
-    {"GET", "/v1/activities/none/history", NULL, 404, "ACTIVITY_NOT_FOUND"},
-    {"GET", "/v1/activities/none/claims", NULL, 404, "ACTIVITY_NOT_FOUND"},
-    {"GET", "/v1/users/7/claims?after=-1", NULL, 400, "INVALID_REQUEST"},
-    {"GET", "/v1/users/7/claims?after=9223372036854775808", NULL, 400, "INVALID_REQUEST"},
-    {"POST", "/v1/activities/good/publish", "{\"reason\":1}", 400, "INVALID_REQUEST"},
-    {"POST", "/v1/activities/good/publish", "{\"reason\":null}", 400, "INVALID_REQUEST"},
-    {"POST", "/v1/activities/good/publish", "{\"because\":\"x\"}", 400, "INVALID_REQUEST"},
-    {"POST", "/v1/activities/good/publish", "[]", 400, "INVALID_REQUEST"},
-    {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":0,\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
-    {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":1.0,\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
-    {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":\"1\",\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
-    {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":9223372036854775807,\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
-    {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"a b\",\"by\":1,\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
-    {"POST", "/v1/activities/good/stock-adjustments", "{\"by\":1,\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
-    {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":1}", 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/rewards/bad", "{\"provider\":\"elsewhere\"}", 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/rewards/bad", "{\"provider\":\"simulator\",\"amount\":{\"amount\":-1000,\"currency\":\"CNY\"}}", 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/rewards/bad", "{\"provider\":\"simulator\",\"amount\":{\"amount\":1e2,\"currency\":\"CNY\"}}", 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/rewards/bad", "{\"provider\":\"simulator\",\"amount\":{\"amount\":9223372036854775808,\"currency\":\"CNY\"}}", 400, "INVALID_REQUEST"},
-    {"PUT", "/v1/rewards/b%20d", "{\"provider\":\"simulator\"}", 400, "INVALID_REQUEST"},
-    {"DELETE", "/v1/activities/good", NULL, 405, "METHOD_NOT_ALLOWED"},
-    {"POST", "/v1/activities/good/launch", "{}", 404, "NOT_FOUND"},
-  };
-  make_reward(f);
-  put(f, "/v1/activities/good", RUNNING(STOCK), 201);
-  static const char tables[] = "select (select count(*) from largesse.activity), (select count(*) from largesse.reward), (select count(*) from largesse.activity_history),"
-                               " (select count(*) from largesse.stock_adjustment), (select max(version) from largesse.activity where code = 'good')";
-  char *before = sql_table(f->stack->sql, "%s", tables);
-  for (size_t i = 0; i < ARRAY_LEN(cases); i++) assert_call(f, cases[i].method, cases[i].path, cases[i].body, cases[i].status, cases[i].code);
-  char *after = sql_table(f->stack->sql, "%s", tables);
-  assert_string_equal(before, after);
-  mem_free(before);
-  mem_free(after);
-  struct call c = call_with(f, "PUT", "/v1/activities/good", RUNNING(STOCK), "Content-Type: text/plain\r\n");
-  assert_int_equal(c.status, 415);
-  call_release(&c);
-}
-
-// The same as the commands show it.
-static void commands_work_beside_the_daemon(void **state)
-{
-  struct fixture *f = *state;
-  struct buf out;
-  buf_init(&out, 1 << 20);
-  make_reward(f);
-  put(f, "/v1/activities/by-hand", RUNNING(STOCK ",\"limits\":[]"), 201);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "publish", "by-hand", "--reason", "go", NULL}, &out), 0);
-  assert_non_null(strstr(buf_text(&out), "by-hand is published"));
-  WAIT_FOR(claim_is(f, "by-hand", "a", 201), 2);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "pause", "by-hand", NULL}, &out), 64);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "pause", "by-hand", "--reason", "stop", NULL}, &out), 0);
-  // From its commit no claim is accepted, whatever memory believes.
-  claim(f, "by-hand", "b", 409, "PAUSED");
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "publish", "by-hand", "--reason", "again", NULL}, &out), 65);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "pause", "nothing", "--reason", "x", NULL}, &out), 65);
-  buf_clear(&out);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"stock", "adjust", "by-hand", "--by", "-3", "--key", "k", "--reason", "x", NULL}, &out), 0);
-  assert_non_null(strstr(buf_text(&out), "total 7, remaining 6"));
-  buf_clear(&out);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "history", "by-hand", "--format", "json", NULL}, &out), 0);
-  assert_non_null(strstr(buf_text(&out), "\"actor\":\"cli:"));
-  assert_non_null(strstr(buf_text(&out), "\"reason\":\"stop\""));
-  json_t *json = NULL;
-  buf_clear(&out);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"claims", "list", "--activity", "by-hand", "--format", "json", NULL}, &out), 0);
-  assert_int_equal(jsonx_parse(buf_text(&out), out.len, &json, NULL), RESULT_OK);
-  assert_int_equal(json_array_size(jsonx_pointer(json, "/items")), 1);
-  const char *claim_id = json_string_value(jsonx_pointer(json, "/items/0/claimId"));
-  buf_clear(&out);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"claims", "show", claim_id, NULL}, &out), 0);
-  assert_non_null(strstr(buf_text(&out), "\"bizId\":\"a\""));
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"claims", "show", "1-1", NULL}, &out), 65);
-  buf_clear(&out);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "list", NULL}, &out), 0);
-  assert_non_null(strstr(buf_text(&out), "by-hand                           paused"));
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "list", "--formt", "json", NULL}, &out), 64);
-  json_decref(json);
-  buf_release(&out);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -501,8 +272,6 @@ int main(void)
     cmocka_unit_test(stock_is_adjusted_once_per_key),
     cmocka_unit_test(lists_come_in_pages),
     cmocka_unit_test(claims_are_found_by_every_path),
-    cmocka_unit_test(bad_input_is_a_clear_4xx_and_changes_nothing),
-    cmocka_unit_test(commands_work_beside_the_daemon),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }
