@@ -43,7 +43,7 @@ void claim_batcher_answer(struct claim_batcher *b, struct claim_request *r, cons
 
 void claim_batcher_answer_plainly(struct claim_batcher *b, struct claim_request *r, enum verdict v)
 {
-  const struct claim_answer a = {.verdict = v, .detail = ""};
+  const struct claim_answer a = {.verdict = v, .status = "", .detail = ""};
   claim_batcher_answer(b, r, &a);
 }
 

@@ -157,8 +157,8 @@ static void settle_unknown(struct batch *t)
       t->part.rows[i] = NULL;
       continue;
     }
-    t->answers[i] =
-        (struct claim_answer){.verdict = d.ask ? VERDICT_UNAVAILABLE : d.refusal, .at = t->database_at, .detail = ""};
+    t->answers[i] = (struct claim_answer){
+        .verdict = d.ask ? VERDICT_UNAVAILABLE : d.refusal, .status = "", .at = t->database_at, .detail = ""};
   }
 }
 

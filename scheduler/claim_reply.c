@@ -33,7 +33,8 @@ static void put_new_claim(struct buf *b, const struct claim_request *r, const st
   buf_puts(b, "\",\"userId\":\"");
   buf_put_i64(b, r->user_id);
   put_member(b, "\",\"bizId\":\"", r->biz_id, r->biz_id_len);
-  buf_puts(b, "\",\"status\":\"issuing\"");
+  put_member(b, "\",\"status\":\"", a->status, strlen(a->status));
+  buf_putc(b, '"');
   if (r->activity->reward_code[0]) {
     put_member(b, ",\"rewardCode\":\"", r->activity->reward_code, strlen(r->activity->reward_code));
     buf_putc(b, '"');
@@ -46,8 +47,12 @@ static void put_new_claim(struct buf *b, const struct claim_request *r, const st
   }
   put_member(b, ",\"createdAt\":\"", at, strlen(at));
   put_member(b, "\",\"updatedAt\":\"", at, strlen(at));
-  put_member(b, "\",\"delivery\":{\"attempts\":0,\"nextAttemptAt\":\"", next, strlen(next));
-  buf_puts(b, "\"}}");
+  buf_putc(b, '"');
+  if (strcmp(a->status, "issuing") == 0) {
+    put_member(b, ",\"delivery\":{\"attempts\":0,\"nextAttemptAt\":\"", next, strlen(next));
+    buf_puts(b, "\"}");
+  }
+  buf_putc(b, '}');
 }
 
 static void reply_with_claim(struct app *app, const struct claim_request *r, const struct claim_answer *a)

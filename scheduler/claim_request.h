@@ -33,6 +33,7 @@ struct claim_answer {
   enum verdict verdict;
   bool has_claim;  // claim_id is set
   int64_t claim_id;
+  const char *status;             // of the claim; "" without one
   struct wall_time at;            // the instant of the judgement
   struct wall_time next_attempt;  // ACCEPTED: when the sweeper would look
   const char *detail;             // the claim (REPLAYED) or what explains a refusal, JSON; "" if none

@@ -61,6 +61,7 @@ struct claim_row store_claim_row(const struct db_rows *rows, size_t row)
   r.is_known = r.answer.verdict != VERDICT_COUNT;
   r.answer.has_claim = has_id;
   r.answer.claim_id = id;
+  r.answer.status = db_rows_text(rows, row, STATUS);
   r.answer.detail = db_rows_text(rows, row, DETAIL);
   r.answer.detail_len = db_rows_text_len(rows, row, DETAIL);
   return r;
