@@ -29,7 +29,6 @@ struct http_call {
   CURL *easy;
   struct curl_slist *headers;
   char *request_body;
-  size_t request_len, request_at;  // how far libcurl has read it, with never_resend
   http_answer_fn *on_answer;
   void *ctx;
   struct mono_time started;
@@ -153,6 +152,8 @@ static void fill_answer(struct http_call *call, CURLcode code, struct http_answe
     a->fault = "the answer is too large";
   else if (code == CURLE_OK)
     a->fault = "no final answer came";
+  else if (code == CURLE_ABORTED_BY_CALLBACK)
+    a->fault = "the kept connection closed before an answer came";  // never_resend
   else
     a->fault = call->fault[0] ? call->fault : curl_easy_strerror(code);
   make_one_line(call->fault);
@@ -230,21 +231,13 @@ static bool is_sendable(const struct http_request *r)
   return true;
 }
 
-static size_t on_read(char *to, size_t size, size_t count, void *ctx)
-{
-  struct http_call *call = ctx;
-  size_t left = call->request_len - call->request_at;
-  size_t len = left < size * count ? left : size * count;
-  memcpy(to, call->request_body + call->request_at, len);
-  call->request_at += len;
-  return len;
-}
-
-// Sending again begins with this. A body of which nothing was read yet may still go over another connection.
-static int on_rewind(void *ctx, curl_off_t offset, int origin)
+// Called when a connection is there, before the request goes out on it. A second time means that a kept connection died under the
+// request and libcurl has taken another one.
+static int on_about_to_send(void *ctx, char *ip, char *local_ip, int port, int local_port)
 {
   const struct http_call *call = ctx;
-  return offset == 0 && origin == SEEK_SET && call->request_at == 0 ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+  (void)ip, (void)local_ip, (void)port, (void)local_port;
+  return was_sent(call) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 static struct curl_slist *add_line(struct curl_slist *list, const char *line)
@@ -303,15 +296,11 @@ static void put_request(struct http_call *call, const struct http_request *r)
     call->request_body = mem_strndup(r->body ? r->body : "", len);
     SET(CURLOPT_POST, 1L);
     SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
-    call->request_len = len;
-    call->request_at = 0;
+    SET(CURLOPT_POSTFIELDS, call->request_body);
   }
-  if (has_body && !r->never_resend) SET(CURLOPT_POSTFIELDS, call->request_body);
-  if (has_body && r->never_resend) {
-    SET(CURLOPT_READFUNCTION, on_read);
-    SET(CURLOPT_READDATA, call);
-    SET(CURLOPT_SEEKFUNCTION, on_rewind);
-    SET(CURLOPT_SEEKDATA, call);
+  if (r->never_resend) {
+    SET(CURLOPT_PREREQFUNCTION, on_about_to_send);
+    SET(CURLOPT_PREREQDATA, call);
   }
   if (strcmp(r->method, "HEAD") == 0)
     SET(CURLOPT_NOBODY, 1L);

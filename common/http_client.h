@@ -26,7 +26,7 @@ struct http_request {
   size_t body_len;
   struct span connect_timeout, total_timeout;
   size_t answer_max;                 // bytes of body; more is HTTP_SENT_NO_ANSWER with "too large"
-  bool never_resend;                 // a body is sent once: a kept connection that dies is HTTP_SENT_NO_ANSWER (libcurl would send it again)
+  bool never_resend;                 // sent once: a kept connection that dies is HTTP_SENT_NO_ANSWER (libcurl would send it again)
   bool fresh_connection;             // for profiles without a request id: never on a kept connection (libcurl resends there)
 };
 struct http_answer {                 // valid during the callback

@@ -60,8 +60,7 @@ enum result provider_render(const struct provider *p, enum call_kind kind, const
   REQUIRE(r->exists);
   call->request = (struct http_request){.method = r->method, .connect_timeout = p->conf->connect_timeout,
       .total_timeout = p->conf->total_timeout, .answer_max = ANSWER_BYTES_MAX,
-      .never_resend = kind == CALL_DELIVER && r->has_body,
-      .fresh_connection = kind == CALL_DELIVER && !(r->has_body && r->has_request_id)};
+      .never_resend = kind == CALL_DELIVER, .fresh_connection = kind == CALL_DELIVER && !r->has_request_id};
   TRY(render_url(p, r, facts, &call->url));
   TRY(render_headers(r, facts, traceparent, call));
   buf_clear(&call->body);

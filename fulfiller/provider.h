@@ -20,7 +20,7 @@ struct provider_request {
   struct provider_header headers[PROVIDER_HEADERS_MAX];
   size_t header_count;
   struct answer_rules rules;
-  bool has_request_id;      // deliveries without one, or without a body, never use a kept connection: libcurl would resend there by itself
+  bool has_request_id;      // deliveries without one never use a kept connection: it may die under them, and nobody could ask
 };
 
 struct provider {

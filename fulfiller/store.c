@@ -32,6 +32,7 @@ void store_take(struct db_request *req, const struct claim_key *const *keys, siz
   db_args_array_end(a);
   db_args_i64(a, p->lease.us);
   db_args_i64(a, p->conf->not_found_after.us);
+  db_args_text(a, p->name);
 }
 
 struct claim_key store_taken_key(const struct db_rows *rows, size_t row)
