@@ -138,11 +138,14 @@ cleanup:
 
 // --- one activity -----------------------------------------------------------------------------------------------------
 
-// Read committed: each audit has a snapshot of its own that ends with it.
+// Read committed: each audit has a snapshot of its own that ends with it. One pass over an activity sorts and hashes its users, which wants memory;
+// compiling the plan of each small activity would cost more than running it.
 static enum result begin_reading(struct run *r)
 {
-  char sql[96];
-  (void)snprintf(sql, sizeof sql, "begin read only; set local statement_timeout = %" PRId64, span_to_ms(r->conf->statement_timeout));
+  char sql[192];
+  (void)snprintf(sql, sizeof sql,
+                 "begin isolation level read committed read only; set local jit = off; set local work_mem = '64MB'; set local statement_timeout = %" PRId64,
+                 span_to_ms(r->conf->statement_timeout));
   return script(r, sql);
 }
 

@@ -9,7 +9,7 @@
 static const struct conf_key keys[] = {
   DAEMON_CONF_KEYS(struct reconciler_conf),
   WEB_CONF_KEYS(struct reconciler_conf, web, "reconciler", "127.0.0.1:7403"),
-  {"reconciler.audit.statement_timeout", CONF_SPAN, AT(audit.statement_timeout), "60s", 100000, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "one audit of one activity is given up after this, and the run says so"},
+  {"reconciler.audit.statement_timeout", CONF_SPAN, AT(audit.statement_timeout), "5m", 100000, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "one audit of one activity is given up after this, and the run says so"},
   {"reconciler.audit.findings_max", CONF_INT, AT(audit.findings_max), "10000", 1, 1000000, CONF_RELOADABLE, NULL, NULL, "findings of one audit in one activity that are recorded; further ones are only mentioned"},
   {"reconciler.dead_letters.batch_rows", CONF_INT, AT(retry_batch_rows), "500", 1, 5000, CONF_RELOADABLE, NULL, NULL, "dead letters that one statement retries at most; the scheduler's sweep rate paces their delivery"},
   {"reconciler.figures_every", CONF_SPAN, AT(figures_every), "10s", 100000, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often findings and dead letters are counted for the metrics"},
