@@ -21,7 +21,8 @@ begin
     return query select 'STALE', 'the activity has changed since; read it again', v_act.status, v_act.version; return;
   end if;
   v_to := case i_action
-    when 'publish' then 'published' when 'pause' then 'paused' when 'finish' then 'finished' when 'archive' then 'archived'
+    when 'publish' then case when v_act.status = 'draft' then 'published' end  -- what is paused is resumed, and says so
+    when 'pause' then 'paused' when 'finish' then 'finished' when 'archive' then 'archived'
     when 'resume' then case when v_act.status = 'paused' then case when v_now < v_act.start_at then 'published' else 'ongoing' end end
   end;
   if i_action = 'publish' and v_act.status = 'draft' and v_act.end_at <= v_now then

@@ -66,6 +66,7 @@ begin
     v_new.reward_id := v_old.reward_id;
   end if;
   perform 1 from largesse.stock s where s.activity_id = v_old.id order by s.segment for update;
+  v_now := largesse.clock_now();  -- no claim is judged from here to the commit: what has not started now cannot be claimed under the old window
   select v_old.stock_total + coalesce(sum(d.by), 0) into v_now_total from largesse.stock_adjustment d where d.activity_id = v_old.id;
   changed := array_remove(array[
     case when v_new.name <> v_old.name then 'name' end, case when v_new.kind <> v_old.kind then 'kind' end,

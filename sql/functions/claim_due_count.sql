@@ -6,5 +6,5 @@ language sql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
   select count(*) from (
-    select 1 from largesse.claim c where c.next_attempt_at <= largesse.clock_now() limit i_limit) due
+    select 1 from largesse.claim c where c.next_attempt_at <= (select largesse.clock_now()) limit i_limit) due
 $$;

@@ -9,7 +9,7 @@ create or replace function largesse.claim_move(
   i_activity_ids bigint[], i_claim_ids bigint[], i_to text, i_refs text[], i_codes text[], i_details text[])
 returns table (activity_id bigint, claim_id bigint)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare

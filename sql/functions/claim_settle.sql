@@ -15,7 +15,7 @@ create or replace function largesse.claim_settle(
   i_trust_ms bigint[] default null)
 returns table (activity_id bigint, claim_id bigint, status text, under_review boolean)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -62,7 +62,7 @@ begin
        set updated_at = v_now, lease_until = null, doing = null, outcome = r.outcome,
            step = case r.outcome when 'retry' then 'deliver' when 'refused' then 'deliver' else 'inquire' end,
            next_attempt_at = case when r.review is null then v_now + r.due_ms * interval '1 millisecond' end,
-           trust_after = case r.outcome when 'unknown' then coalesce(v_now + r.trust_ms * interval '1 millisecond', c.trust_after) end,
+           trust_after = case when r.outcome in ('unknown', 'pending') then coalesce(v_now + r.trust_ms * interval '1 millisecond', c.trust_after) end,
            attempts_before = case r.outcome when 'pending' then c.attempts else c.attempts_before end,
            provider_ref = coalesce(r.ref, c.provider_ref),
            review_since = case when r.review is not null then v_now end, review_cause = r.review

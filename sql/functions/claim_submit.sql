@@ -60,13 +60,14 @@ begin
         select i_activity_id, r.id, r.user_id, v_now, v_now, v_now + i_sweep_after, r.quantity, v_activity.reward_id, r.biz_id, 'issuing', 'deliver', r.channel
           from unnest(v_ids, i_user_ids, i_quantities, i_biz_ids, i_channels) as r(id, user_id, quantity, biz_id, channel);
       update largesse.stock s set remaining = s.remaining - v_wanted, taken = s.taken + v_wanted
-        where s.activity_id = i_activity_id and s.segment = 0;
+        where s.activity_id = i_activity_id and s.segment = 0 and (s.remaining is null or s.remaining >= v_wanted);
+      perform largesse.claim_guard(found);  -- a stock row that is missing is not unlimited stock
       return query
         select 0, v_activity.status, v_remaining - v_wanted, null::text, v_now, null::text
         union all
         select r.ord::int, 'ACCEPTED', r.id, 'issuing', v_now, null from unnest(v_ids) with ordinality as r(id, ord);
       return;
-    exception when unique_violation then null;
+    exception when unique_violation or serialization_failure then null;
     end;
   end if;
   if v_remaining is null or v_remaining >= v_wanted then

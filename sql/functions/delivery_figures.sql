@@ -7,7 +7,7 @@ language sql stable security definer
 set search_path = largesse, pg_temp set jit = off
 as $$
   select 'due', null::text, count(*)
-    from (select from largesse.claim c where c.next_attempt_at <= largesse.clock_now() limit 100000) due
+    from (select from largesse.claim c where c.next_attempt_at <= (select largesse.clock_now()) limit 100000) due
   union all
   select 'dead', d.provider, count(*) from largesse.dead_letter d where d.closed_at is null group by d.provider
 $$;

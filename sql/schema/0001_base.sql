@@ -28,7 +28,7 @@ create table largesse.event (
 -- How far activity ids have been drawn in each month; ids say in which partition an activity's claims lie.
 create table largesse.activity_month (
   month   int primary key,       -- months since 1970-01, by the activity's end
-  last_id bigint not null
+  last_id bigint not null check (last_id between 1 and 999999)   -- ids of one month never reach into the next one's partition
 );
 
 create table largesse.activity (

@@ -14,20 +14,23 @@ create temp table accepted as
   select s.ord as user_id, s.claim_id, a.id as activity_id from largesse.activity a cross join lateral largesse.claim_submit(a.id,
     array(select 'b' || n from generate_series(1, 8) n), array(select n::bigint from generate_series(1, 8) n),
     array(select 1 + n % 2 from generate_series(1, 8) n), array_fill(null::text, array[8]), '5 s') s where s.ord > 0;
-create function probe.take(i_user int, i_attempt int) returns text language sql as $$
+create function probe.take(i_user int, i_attempt int, i_provider text default 'simulator') returns text language sql as $$
   select coalesce((select t.doing || ' ' || t.attempt || ' tries ' || t.tries || ' trust ' || (t.trust_in_ms > 0)
-    from accepted a cross join lateral largesse.claim_take(array[a.activity_id], array[a.claim_id], array[i_attempt], '10 s', '4 s') t
+    from accepted a cross join lateral largesse.claim_take(array[a.activity_id], array[a.claim_id], array[i_attempt], '10 s', '4 s', i_provider) t
    where a.user_id = i_user), 'nothing')
 $$;
-create function probe.settle(i_user int, i_attempt int, i_outcome text, i_due_ms bigint default 1000, i_review text default null) returns text language sql as $$
+create function probe.settle(i_user int, i_attempt int, i_outcome text, i_due_ms bigint default 1000, i_review text default null, i_trust_ms bigint default null) returns text language sql as $$
   select coalesce((select s.status || case when s.under_review then ' review' else '' end
     from accepted a cross join lateral largesse.claim_settle(array[a.activity_id], array[a.claim_id], array[i_attempt], array[i_outcome], array['simulator'],
-      array[200], array['ref-1'], array['REFUSED'], array['no such wallet'], array[now()], array[1000::bigint], array[i_due_ms], array[i_review]) s
+      array[200], array['ref-1'], array['REFUSED'], array['no such wallet'], array[now()], array[1000::bigint], array[i_due_ms], array[i_review], array[i_trust_ms]) s
    where a.user_id = i_user), 'nothing')
 $$;
 create function probe.claim(i_user int) returns largesse.claim language sql as $$
   select c from accepted a join largesse.claim c on c.activity_id = a.activity_id and c.id = a.claim_id where a.user_id = i_user
 $$;
+
+-- A message that came through another provider's lane is left alone: the reward's own provider delivers.
+select probe.expect('other lane', probe.take(1, 0, 'another'), 'nothing');
 
 -- Delivered at once; the second message of the same claim is stale; nothing moves a finished claim back.
 select probe.expect('take', probe.take(1, 0), 'deliver 1 tries 1 trust true');
@@ -71,6 +74,14 @@ select probe.expect('twice', (select outcome from largesse.dead_letter_retry(arr
 select probe.expect('fresh ladder', probe.take(5, 1), 'inquire 2 tries 1 trust true');
 select probe.settle(5, 2, 'done');
 select probe.expect('unknown letter', (select outcome from largesse.dead_letter_retry(array[99999::bigint], 'test', 'x', false)), 'not_found');
+
+-- A provider that said "pending" may not show the delivery to an inquiry at once: "not found" counts as late as after an unknown outcome.
+select probe.take(8, 0);
+select probe.expect('pending', probe.settle(8, 1, 'pending', 100, null, 4000), 'issuing');
+select probe.expect('not found must wait', probe.take(8, 1), 'inquire 2 tries 1 trust true');
+select probe.expect('still pending', probe.settle(8, 2, 'pending', 100), 'issuing');
+select probe.expect('and still waits', probe.take(8, 2), 'inquire 3 tries 1 trust true');
+select probe.settle(8, 3, 'done');
 
 -- The sweeper finds what is overdue, doubles, and leaves the rest.
 select probe.expect('nothing overdue', (select count(*)::text from largesse.claim_sweep(100, '-infinity', '10 s')), '0');

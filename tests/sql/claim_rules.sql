@@ -36,6 +36,7 @@ select probe.expect('other quantity', probe.claim('three', 'a1', 1, 2), 'BIZ_ID_
 select probe.expect('pause', (select outcome from largesse.activity_action('three', 'pause', 'test', 'x', null)), 'ok');
 select probe.expect('paused', probe.claim('three', 'e1', 5), 'PAUSED');
 select probe.expect('replay paused', probe.claim('three', 'a1', 1), 'REPLAYED');
+select probe.expect('publish does not resume', (select outcome || ' ' || status from largesse.activity_action('three', 'publish', 'test', 'x', null)), 'STATE_CONFLICT paused');
 select probe.expect('resume', (select status from largesse.activity_action('three', 'resume', 'test', 'x', null)), 'ongoing');
 select probe.expect('finish', (select outcome from largesse.activity_action('three', 'finish', 'test', 'x', null)), 'ok');
 select probe.expect('ended', probe.claim('three', 'e1', 5), 'ENDED');
@@ -46,6 +47,17 @@ select probe.make('four', '{"stock": {"total": 4}, "limits": []}');
 select probe.expect('5 of 4', probe.claim('four', 'x1', 1, 5), 'SOLD_OUT');
 select probe.expect('4 of 4', probe.claim('four', 'x2', 1, 4), 'ACCEPTED');
 select probe.expect('1 of 0', probe.claim('four', 'x3', 1, 1), 'SOLD_OUT');
+
+-- A stock row that is gone is damage, not unlimited stock: nothing is accepted.
+select probe.make('no-stock', '{"stock": {"total": 4}, "limits": []}');
+delete from largesse.stock s using largesse.activity a where s.activity_id = a.id and a.code = 'no-stock';
+do $$ begin
+  perform probe.claim('no-stock', 'x1', 1);
+  raise exception 'claimed without a stock row';
+exception when serialization_failure then null; end $$;
+delete from largesse.activity_history h using largesse.activity a where h.activity_id = a.id and a.code = 'no-stock';
+delete from largesse.activity_limit l using largesse.activity a where l.activity_id = a.id and a.code = 'no-stock';
+delete from largesse.activity where code = 'no-stock';
 
 -- B25: the window decides, the status may lag: start inclusive, end exclusive.
 select probe.make('early', jsonb_build_object('startAt', now() + interval '1 hour'));
