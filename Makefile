@@ -16,6 +16,8 @@ WARN := -Wall -Wextra -Werror -Wconversion -Wshadow -Wstrict-prototypes -Wmissin
 CFLAGS_release := -O2 -g
 CFLAGS_debug := -O0 -g3
 CFLAGS_san := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+# Sanitizers make gcc see truncations that cannot happen.
+CFLAGS_san += $(if $(findstring clang,$(CC)),,-Wno-format-truncation)
 CFLAGS_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 CFLAGS_cover := -O0 -g --coverage
 ALL_CFLAGS = -std=c17 $(WARN) $(CFLAGS_$(VARIANT)) -pthread $(CFLAGS) -MMD -MP
