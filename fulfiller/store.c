@@ -108,10 +108,17 @@ static void put_text(struct db_args *a, const char *text)
     db_args_array_end(a);                                      \
   } while (0)
 
+// A provider that answered with a fault of its own is not working on the call any more. Behind the statuses of gateways it may still be.
+static bool has_call_ended(const struct verdict *v)
+{
+  return v->status >= 500 && v->status != 502 && v->status != 503 && v->status != 504;
+}
+
 // Only a delivery made under this lease moves the instant from which "not found" counts; -1: it stays.
 static int64_t trust_ms(const struct job *j, struct mono_time now)
 {
   if (!j->has_delivered) return -1;
+  if (has_call_ended(&j->verdict)) return 0;
   int64_t left = j->lane->provider.conf->not_found_after.us - mono_since(now, j->called_at).us;
   return left > 0 ? (left + 999) / 1000 : 0;
 }

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The safety net under the queues: finds claims that are overdue for whatever reason and advances them (doubling), so that the caller can
 -- publish them after the commit; two sweepers never take the same row.
+-- The distance doubles up to 32 times i_base: a claim that a broken broker swallowed often enough still comes round within minutes.
 -- Parameters: i_limit rows at most; i_from: look no further back than this mark ('-infinity' for a full pass); i_base: the first distance to the next visit.
 -- Result: keys, the attempt to publish, the provider's lane, when the claim was due. Locks: those claims, skipping locked ones. Errors: none.
 create or replace function largesse.claim_sweep(i_limit int, i_from timestamptz, i_base interval)
@@ -21,7 +22,7 @@ begin
        for no key update skip locked
   )
   update largesse.claim c
-     set sweeps = least(c.sweeps + 1, 10), next_attempt_at = v_now + i_base * power(2, least(c.sweeps, 10))
+     set sweeps = least(c.sweeps + 1, 10), next_attempt_at = v_now + i_base * power(2, least(c.sweeps, 5))
     from due, largesse.reward w
    where c.activity_id = due.activity_id and c.id = due.id and w.id = c.reward_id
   returning c.activity_id, c.id, c.attempts, w.provider, due.next_attempt_at;
