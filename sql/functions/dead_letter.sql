@@ -13,16 +13,21 @@ $$;
 
 -- Sends claims under review round again, with a fresh ladder and the same request id. What has meanwhile finished is skipped and told apart.
 -- Parameters: i_ids of letters, i_actor, i_reason, i_dry_run: change nothing. Result: a row per letter: id, outcome retried | already_done | not_retryable | not_found.
--- Locks: the letters and their claims, ascending. Errors: 40P01 (repeat).
+-- Locks: the claims, ascending, then their letters. Errors: 40P01 (repeat).
 create or replace function largesse.dead_letter_retry(i_ids bigint[], i_actor text, i_reason text, i_dry_run boolean)
 returns table (letter_id bigint, outcome text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_letter largesse.dead_letter;
   v_now    timestamptz := largesse.clock_now();
 begin
+  -- Claims before letters, as settling does: else the two wait for each other.
+  perform 1 from largesse.claim c
+    where (c.activity_id, c.id) in (select d.activity_id, d.claim_id from largesse.dead_letter d where d.id = any (i_ids) and d.closed_at is null)
+      and not i_dry_run
+    order by c.activity_id, c.id for no key update;
   for letter_id in select distinct i from unnest(i_ids) i order by 1 loop
     select * into v_letter from largesse.dead_letter d where d.id = letter_id for update;
     outcome := case when not found then 'not_found'

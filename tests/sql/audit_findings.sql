@@ -41,5 +41,7 @@ call probe.damage('insert into largesse.dead_letter (activity_id, claim_id, prov
                   'claim_under_review_without_dead_letter');
 call probe.damage('update largesse.claim set next_attempt_at = null where user_id = 17', 'claim_nobody_will_look_at');
 call probe.damage('update largesse.claim set next_attempt_at = now() where user_id = 1', 'claim_nobody_will_look_at');
+call probe.damage('select largesse.claim_move(array_agg(activity_id), array_agg(id), ''failed'', null, null, null) from largesse.claim where user_id = 19; insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome) select activity_id, id, 1, ''deliver'', ''simulator'', now(), 1, ''done'' from largesse.claim where user_id in (1, 19)',
+                  'claim_failed_but_delivered');
 call probe.damage('delete from largesse.claim where user_id = 18', 'stock_not_matching_claims usage_not_matching_claims usage_not_matching_claims');
 call probe.damage('update largesse.claim set status = ''failed'', next_attempt_at = null where user_id = 18', 'stock_not_matching_claims usage_not_matching_claims usage_not_matching_claims');

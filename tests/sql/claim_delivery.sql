@@ -57,6 +57,15 @@ update largesse.claim set lease_until = now() - interval '1 s' where user_id = 3
 select probe.expect('lease ran out', probe.take(3, 1), 'inquire 2 tries 2 trust true');
 select probe.settle(3, 2, 'done');
 
+-- A success that comes after everything was given back changes nothing and is recorded: the audit finds it.
+select probe.take(6, 0);
+update largesse.claim set lease_until = now() - interval '1 s' where user_id = 6;
+select probe.expect('taken over', probe.take(6, 1), 'inquire 2 tries 2 trust true');
+select probe.expect('refused by the second', probe.settle(6, 2, 'refused'), 'failed');
+select probe.expect('late success', probe.settle(6, 1, 'done'), 'nothing');
+select probe.expect('on record', (select r.actual from largesse.activity a cross join lateral largesse.audit_run('claim_failed_but_delivered', a.id) r where r.actual like 'failed, yet attempt 1 at %') is not null || '', 'true');
+delete from largesse.attempt where claim_id = (probe.claim(6)).id;
+
 -- Refused: everything is given back, in every period.
 select probe.take(4, 0);
 select probe.expect('refused', probe.settle(4, 1, 'refused'), 'failed');
@@ -85,9 +94,9 @@ select probe.settle(8, 3, 'done');
 
 -- The sweeper finds what is overdue, doubles, and leaves the rest.
 select probe.expect('nothing overdue', (select count(*)::text from largesse.claim_sweep(100, '-infinity', '10 s')), '0');
-update largesse.claim set next_attempt_at = now() - interval '1 s' where user_id in (6, 7);
-select probe.expect('overdue', (select count(*) || ' ' || min(provider) || ' ' || min(attempt) from largesse.claim_sweep(100, '-infinity', '10 s')), '2 simulator 0');
-select probe.expect('advanced', (select bool_and(next_attempt_at > now() + interval '9 s' and sweeps = 1)::text from largesse.claim where user_id in (6, 7)), 'true');
+update largesse.claim set next_attempt_at = now() - interval '1 s' where user_id = 7;
+select probe.expect('overdue', (select count(*) || ' ' || min(provider) || ' ' || min(attempt) from largesse.claim_sweep(100, '-infinity', '10 s')), '1 simulator 0');
+select probe.expect('advanced', (select bool_and(next_attempt_at > now() + interval '9 s' and sweeps = 1)::text from largesse.claim where user_id = 7), 'true');
 select probe.expect('once', (select count(*)::text from largesse.claim_sweep(100, '-infinity', '10 s')), '0');
 
 -- Refusals of two activities in one call are refused: stock locks come first and one at a time.
