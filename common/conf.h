@@ -27,7 +27,11 @@ enum conf_type {
   CONF_OTHER,   // nothing is stored: a section that another daemon reads; contents are not looked at
 };
 
-enum conf_flags { CONF_RELOADABLE = 1, CONF_REQUIRED = 2 };
+enum conf_flags {
+  CONF_RELOADABLE = 1,
+  CONF_REQUIRED = 2,
+  CONF_SENSITIVE = 4,  // a text that may hold a password: printed with it masked
+};
 
 struct conf_spans { struct span *items; size_t count; };
 struct conf_texts { char **items; size_t count; };

@@ -122,7 +122,7 @@ static void put_value(const struct conf_key *key, const void *field, struct buf 
       text_from_span(*(const struct span *)field, out);
       break;
     case CONF_TEXT:
-      put_text_masked(out, *(char *const *)field);
+      (key->flags & CONF_SENSITIVE) != 0 ? put_text_masked(out, *(char *const *)field) : put_text(out, *(char *const *)field);
       break;
     case CONF_CHOICE:
       put_choice(out, key->choices, *(const int *)field);

@@ -22,7 +22,7 @@ struct db_conf {
   bool pooler;               // behind pgbouncer in transaction mode: unnamed statements, no start-up options
 };
 #define DB_CONF_KEYS(config_type, member) \
-  {"database.conninfo", CONF_TEXT, offsetof(config_type, member.conninfo), "", 0, 4096, 0, NULL, NULL, "libpq connection string or URI; PG* variables fill what it leaves out"}, \
+  {"database.conninfo", CONF_TEXT, offsetof(config_type, member.conninfo), "", 0, 4096, CONF_SENSITIVE, NULL, NULL, "libpq connection string or URI; PG* variables fill what it leaves out"}, \
   {"database.pool_size", CONF_INT, offsetof(config_type, member.pool_size), "8", 1, 64, 0, NULL, NULL, "connections per daemon"}, \
   {"database.queue_max", CONF_INT, offsetof(config_type, member.queue_max), "4096", 1, 1000000, 0, NULL, NULL, "requests that may wait for a connection; more are answered 503"}, \
   {"database.connect_timeout", CONF_SPAN, offsetof(config_type, member.connect_timeout), "5s", 100000, 60000000, 0, NULL, NULL, "a connection attempt is given up after this"}, \

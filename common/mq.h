@@ -20,7 +20,7 @@ struct mq_conf {
   int64_t ring_max;          // messages waiting to be published, and unconfirmed ones; a full ring is RESULT_FULL
 };
 #define MQ_CONF_KEYS(config_type, member) \
-  {"broker.url", CONF_TEXT, offsetof(config_type, member.url), "amqp://guest:guest@127.0.0.1:5672/", 0, 1024, 0, NULL, NULL, "address of RabbitMQ"}, \
+  {"broker.url", CONF_TEXT, offsetof(config_type, member.url), "amqp://guest:guest@127.0.0.1:5672/", 0, 1024, CONF_SENSITIVE, NULL, NULL, "address of RabbitMQ"}, \
   {"broker.password_file", CONF_TEXT, offsetof(config_type, member.password_file), "", 0, 4096, 0, NULL, NULL, "file that holds the password, instead of the one in the address"}, \
   {"broker.heartbeat", CONF_SPAN, offsetof(config_type, member.heartbeat), "15s", 5000000, 60000000, 0, NULL, NULL, "a silent peer is given up after twice this"}, \
   {"broker.connect_timeout", CONF_SPAN, offsetof(config_type, member.connect_timeout), "5s", 100000, 60000000, 0, NULL, NULL, "a connection attempt is given up after this"}, \
