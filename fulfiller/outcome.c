@@ -97,8 +97,10 @@ static void judge_answer(const struct answer_rules *rules, const struct http_ans
   bool is_readable = answer->body_len == 0 || jsonx_parse(answer->body, answer->body_len, &body, why) == RESULT_OK;
   v->status = answer->status;
   v->retry_after = retry_after_of(answer);
-  if (!is_readable && rules->format == ANSWER_JSON && answer->status >= 200 && answer->status <= 299) {
-    // Somebody else's page, or two truths in one object: whatever it says, it proves nothing (B82).
+  bool is_success = answer->status >= 200 && answer->status <= 299;
+  if (!is_readable && rules->format == ANSWER_JSON && (is_success || rules->kind == CALL_INQUIRE)) {
+    // Somebody else's page, or two truths in one object: whatever it says, it proves nothing (B82). Nor does a gateway's 404 page prove that the
+    // provider does not know the request id.
     v->outcome = OUTCOME_UNKNOWN;
     snprintf(v->code, sizeof v->code, "UNREADABLE_ANSWER");
     verdict_put(v->detail, sizeof v->detail, why);

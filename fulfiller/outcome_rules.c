@@ -12,7 +12,7 @@ struct built_in { const char *when, *outcome; };
 // A 5xx may come from a gateway while the provider still works, and 408 and 504 say so: unknown. 401, 403 … 425 are faults of our
 // side or of the moment: refusing the user for them would be wrong.
 static const struct built_in deliver_rules[] = {
-    {"2xx /status=PENDING", "pending"}, {"202", "pending"}, {"2xx", "done"}, {"401", "retry"}, {"407", "retry"},
+    {"2xx /status=FAILED", "refused"}, {"2xx /status=PENDING", "pending"}, {"202", "pending"}, {"2xx", "done"}, {"401", "retry"}, {"407", "retry"},
     {"408", "unknown"}, {"425", "retry"}, {"429", "retry"}, {"4xx", "refused"}, {"5xx", "unknown"},
 };
 static const struct built_in inquire_rules[] = {
@@ -57,6 +57,9 @@ static enum result rule_compile(const char *when, const char *outcome, enum call
   if (!outcome_from(outcome, &rule.outcome) || (kind == CALL_DELIVER && rule.outcome == OUTCOME_NOT_FOUND)) {
     return FAIL(fault, "rule '%.80s': the outcome must be done, pending, retry, refused%s or unknown (found: %.40s)", when,
                 kind == CALL_INQUIRE ? ", not_found" : "", outcome);
+  }
+  if (kind == CALL_INQUIRE && rule.outcome == OUTCOME_RETRY && rule.status_from >= 300) {
+    return FAIL(fault, "rule '%.80s': an inquiry that failed says nothing about the delivery, and retry would deliver again: use unknown", when);
   }
   const char *rest = when + status_len + strspn(when + status_len, " ");
   const char *equals = strchr(rest, '=');

@@ -53,7 +53,8 @@ static void deliveries_are_judged_by_built_in_rules(void **state)
       {400, "", OUTCOME_REFUSED}, {404, "{}", OUTCOME_REFUSED}, {409, "", OUTCOME_REFUSED}, {422, "{\"code\":\"X\"}", OUTCOME_REFUSED},
       {401, "", OUTCOME_RETRY}, {429, "", OUTCOME_RETRY}, {425, "", OUTCOME_RETRY}, {408, "", OUTCOME_UNKNOWN},
       {500, "", OUTCOME_UNKNOWN}, {502, "<html>", OUTCOME_UNKNOWN}, {503, "", OUTCOME_UNKNOWN}, {504, "", OUTCOME_UNKNOWN},
-      {302, "", OUTCOME_UNKNOWN}, {100, "", OUTCOME_UNKNOWN}, {422, "not json", OUTCOME_REFUSED}};
+      {302, "", OUTCOME_UNKNOWN}, {100, "", OUTCOME_UNKNOWN}, {422, "not json", OUTCOME_REFUSED},
+      {200, "{\"status\":\"FAILED\"}", OUTCOME_REFUSED}, {202, "{\"status\":\"FAILED\"}", OUTCOME_REFUSED}};
   (void)state;
   struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
   assert_all(&rules, cases, ARRAY_LEN(cases));
@@ -66,7 +67,8 @@ static void inquiries_never_say_more_than_they_know(void **state)
       {200, "{\"status\":\"SUCCESS\"}", OUTCOME_DONE}, {200, "{\"status\":\"PENDING\"}", OUTCOME_PENDING},
       {200, "{\"status\":\"FAILED\"}", OUTCOME_REFUSED}, {404, "", OUTCOME_NOT_FOUND}, {200, "{}", OUTCOME_UNKNOWN},
       {200, "", OUTCOME_UNKNOWN}, {400, "", OUTCOME_UNKNOWN}, {401, "", OUTCOME_UNKNOWN}, {429, "", OUTCOME_UNKNOWN},
-      {500, "", OUTCOME_UNKNOWN}, {200, "{\"status\":\"success\"}", OUTCOME_UNKNOWN}};
+      {500, "", OUTCOME_UNKNOWN}, {200, "{\"status\":\"success\"}", OUTCOME_UNKNOWN}, {404, "{\"code\":\"NOT_FOUND\"}", OUTCOME_NOT_FOUND},
+      {404, "<html>404 Not Found</html>", OUTCOME_UNKNOWN}, {404, "{\"a\":1,\"a\":2}", OUTCOME_UNKNOWN}};
   (void)state;
   struct answer_rules rules = rules_of(CALL_INQUIRE, NULL, 0);
   assert_all(&rules, cases, ARRAY_LEN(cases));
@@ -147,6 +149,7 @@ static void rules_that_make_no_sense_are_refused(void **state)
   assert_rule_refused(CALL_DELIVER, "422", "done", "can never match");
   assert_rule_refused(CALL_DELIVER, "4xx /a=b", "done", "can never match");
   assert_rule_refused(CALL_INQUIRE, "200 /status=A", "pending", "can never match");
+  assert_rule_refused(CALL_INQUIRE, "500", "retry", "use unknown");
 }
 
 static void verdicts_carry_reference_code_and_text_safely(void **state)
