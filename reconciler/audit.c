@@ -13,6 +13,7 @@
 #define ACTIVITY_PAGE 200
 #define AUDITS_MAX 256
 #define KEY_BYTES_MAX 1024
+#define TRIES_MAX 5  // of recording: two runs over the same activity may meet in a deadlock
 
 struct run {
   struct db_session *session;
@@ -210,7 +211,8 @@ static enum result record(struct run *r, const struct audit_activity_row *activi
   db_args_init(&args);
   const struct db_statement *statement =
     store_audit_record(&args, r->run_id, activity->id, kinds, kind_count, (int64_t)(r->name_count - kind_count), found);
-  enum result result = query(r, statement, &args, &rows);
+  enum result result = RESULT_CONFLICT;
+  for (int tries = 0; result == RESULT_CONFLICT && tries < TRIES_MAX; tries++) result = query(r, statement, &args, &rows);
   if (result == RESULT_OK) result = keep_findings(r, rows);
   db_rows_free(rows);
   db_args_release(&args);

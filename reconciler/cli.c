@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define PATH_BYTES_MAX 4096
+#define TRIES_MAX 5  // of a statement that met a deadlock; each is a transaction of its own
 
 int cli_failed(const char *name, const char *detail, int exit_code)
 {
@@ -53,7 +54,8 @@ int cli_exit_code(enum result result)
 
 bool cli_query(struct cli *c, const struct db_statement *statement, const struct db_args *args, struct db_rows **out_rows)
 {
-  enum result result = db_session_query(c->session, statement->sql, args, out_rows);
+  enum result result = RESULT_CONFLICT;
+  for (int tries = 0; result == RESULT_CONFLICT && tries < TRIES_MAX; tries++) result = db_session_query(c->session, statement->sql, args, out_rows);
   if (result == RESULT_OK) return true;
   const struct db_error *e = db_session_error(c->session);
   bool is_missing = strcmp(e->sqlstate, "42P01") == 0 || strcmp(e->sqlstate, "42883") == 0 || strcmp(e->sqlstate, "3F000") == 0;
