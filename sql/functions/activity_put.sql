@@ -106,7 +106,7 @@ begin
       delete from largesse.stock_adjustment d where d.activity_id = v_old.id;
       update largesse.activity a set stock_total = v_total where a.id = v_old.id;
     else
-      select * into v_adjust from largesse.stock_adjust(v_old.code, 'version-' || (v_old.version + 1), v_total - v_now_total, 'changed total', i_actor) d;
+      select * into v_adjust from largesse.stock_adjust(v_old.code, 'version/' || (v_old.version + 1), v_total - v_now_total, 'changed total', i_actor) d;
       if v_adjust.outcome <> 'ok' then
         outcome := v_adjust.outcome; detail := 'stock.total: ' || v_adjust.detail; return next; return;
       end if;

@@ -59,6 +59,16 @@ delete from largesse.activity_history h using largesse.activity a where h.activi
 delete from largesse.activity_limit l using largesse.activity a where l.activity_id = a.id and a.code = 'no-stock';
 delete from largesse.activity where code = 'no-stock';
 
+-- A changed total is an adjustment under a key that no caller can have used.
+select probe.make('adjusted', '{}');
+select probe.expect('own key', (select outcome from largesse.stock_adjust('adjusted', 'version-' || (a.version + 1), 5, 'x', 'test')), 'ok')
+  from largesse.activity a where a.code = 'adjusted';
+create temp table put as
+  select (largesse.activity_put(jsonb_build_object('code', a.code, 'name', a.name, 'kind', a.kind, 'timeZone', a.time_zone, 'rewardCode', 'probe',
+    'startAt', a.start_at, 'endAt', a.end_at, 'stock', '{"total": 20}'::jsonb), 'test', null)).* from largesse.activity a where a.code = 'adjusted';
+select probe.expect('changed total', outcome || ' ' || array_to_string(changed, ','), 'updated stock.total') from put;
+select probe.expect('both count', remaining::text, '20') from largesse.stock s join largesse.activity a on a.id = s.activity_id where a.code = 'adjusted';
+
 -- B25: the window decides, the status may lag: start inclusive, end exclusive.
 select probe.make('early', jsonb_build_object('startAt', now() + interval '1 hour'));
 select probe.expect('before the start', probe.claim('early', 'x', 1), 'NOT_STARTED');
