@@ -208,6 +208,30 @@ static void retries_climb_the_ladder_and_end_in_review(void **state)
   assert_int_equal(decide(&conf, true, OUTCOME_RETRY, 50, 0, 0).rung.us, 5000000);
 }
 
+static void more_patience_than_the_rung_has_is_given(void **state)
+{
+  static const struct { const char *header; int64_t seconds; } headers[] = {
+      {"", 0}, {"3", 3}, {"0", 0}, {"-3", 0}, {"2.5", 0}, {"Wed, 21 Oct 2026 07:28:00 GMT", 0}, {"99999999999999999999", 0}, {"100000000", 24 * 3600}};
+  static const struct { int64_t wish_s, rung_s, due_s; } cases[] = {{0, 1, 4}, {1, 1, 4}, {3, 5, 8}, {5, 5, 8}, {60, 0, 60}};
+  (void)state;
+  struct provider_conf conf = patient_conf();
+  struct provider p = {.conf = &conf, .inquire = {.exists = true}};
+  struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
+  for (size_t i = 0; i < ARRAY_LEN(headers); i++) {
+    struct http_answer answer = {.stage = HTTP_ANSWERED, .status = 429, .body = "", .retry_after = headers[i].header, .content_type = "", .fault = ""};
+    struct verdict v;
+    outcome_classify(&rules, &answer, &v);
+    assert_int_equal(v.retry_after.us, headers[i].seconds * 1000000);
+  }
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    struct attempt_facts facts = {.outcome = i % 2 == 0 ? OUTCOME_RETRY : OUTCOME_UNKNOWN, .tries = 1, .retry_after = span_s(cases[i].wish_s)};
+    struct decision d = decision_make(&p, &facts);
+    assert_int_equal(d.rung.us, cases[i].rung_s * 1000000);  // none: the due time alone brings it back
+    assert_int_equal(d.due.us, cases[i].due_s * 1000000);
+  }
+  answer_rules_release(&rules);
+}
+
 static void an_unknown_outcome_is_asked_about_repeated_or_reviewed(void **state)
 {
   (void)state;
@@ -256,6 +280,7 @@ int main(void)
       cmocka_unit_test(rules_that_make_no_sense_are_refused),
       cmocka_unit_test(verdicts_carry_reference_code_and_text_safely),
       cmocka_unit_test(retries_climb_the_ladder_and_end_in_review),
+      cmocka_unit_test(more_patience_than_the_rung_has_is_given),
       cmocka_unit_test(an_unknown_outcome_is_asked_about_repeated_or_reviewed),
       cmocka_unit_test(pending_waits_without_using_up_attempts),
       cmocka_unit_test(done_and_refused_end_everything),
