@@ -162,6 +162,10 @@ bench-claim bench-fulfil bench-audit bench-clock: deps  ## one benchmark
 	@$(SUBMAKE) all $(BENCH_BINS)
 	@BUILD=$(BUILD) exec tests/bench/$@.sh
 
+.PHONY: config-docs
+config-docs: $(BINS)  ## write the generated tables of config/README.md
+	@tests/support/config_docs.sh $(BUILD)/bin
+
 lint:  ## the rules of the house; formatting where clang-format 14 is installed
 	@exec tests/lint/lint.sh
 
@@ -189,10 +193,12 @@ install: all  ## DESTDIR, PREFIX (default /usr/local), SYSCONFDIR (default /etc)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(SYSCONFDIR)/largesse $(DESTDIR)$(PREFIX)/share/doc/largesse
 	@install $(filter-out %/simulator,$(BINS)) $(DESTDIR)$(PREFIX)/bin
 	@install -m 644 README.md LICENSE CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/largesse
-	@install -m 644 config/largesse.yaml $(DESTDIR)$(PREFIX)/share/doc/largesse/largesse.yaml
+	@install -m 644 config/largesse.yaml config/prometheus/largesse.rules.yml config/grafana/largesse.json $(DESTDIR)$(PREFIX)/share/doc/largesse
 	@test -e $(DESTDIR)$(SYSCONFDIR)/largesse/largesse.yaml || install -m 640 config/largesse.yaml $(DESTDIR)$(SYSCONFDIR)/largesse
-	@for unit in $(wildcard config/systemd/*.service config/systemd/*.target); do \
-	  install -d $(DESTDIR)$(PREFIX)/lib/systemd/system && install -m 644 $$unit $(DESTDIR)$(PREFIX)/lib/systemd/system || exit 1; done
+	@install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	@for unit in $(notdir $(wildcard config/systemd/*.service config/systemd/*.timer)); do \
+	  sed 's#/usr/local/#$(PREFIX)/#g; s#/etc/largesse/#$(SYSCONFDIR)/largesse/#g' config/systemd/$$unit >$(DESTDIR)$(PREFIX)/lib/systemd/system/$$unit && \
+	  chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/$$unit || exit 1; done
 
 dist:  ## build/largesse-VERSION.tar.gz of the committed files
 	@mkdir -p build

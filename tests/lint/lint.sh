@@ -118,8 +118,19 @@ formatting() {
   rm -f "$FOUND.format"
 }
 
+# Alert rules and dashboards may use the names of metrics.def only: counters and gauges as they are, histograms by their parts.
+metric_names() {
+  local known
+  known=$(sed -nE 's/^METRIC\([A-Z_]+, METRIC_([A-Z]+), "([a-z_]+)".*/\1 \2/p' */metrics.def |
+    awk '$1 == "HISTOGRAM" { print $2 "_bucket"; print $2 "_sum"; print $2 "_count"; next } { print $2 }')
+  printf '%s\n' "${ALL[@]}" | grep -E '^config/(prometheus|grafana)/' | xargs -r grep -HnoE 'largesse_[a-z0-9_]+' | sort -u |
+    awk -v known="$known" 'BEGIN { count = split(known, names, "\n"); for (i = 1; i <= count; i++) is_known[names[i]] = 1 }
+      { name = $0; sub(/.*:/, "", name); place = substr($0, 1, length($0) - length(name)); if (!(name in is_known)) print place " " name ": no metrics.def has it" }' >>"$FOUND"
+}
+
 include_directions
 third_party_headers
+metric_names
 banned
 globals
 headers_of_files

@@ -94,6 +94,7 @@ run_config() {
     [ -e "$file" ] && is_wanted "$file" && start_job "config/$(basename "$file")" tests/support/check_config.sh "$BUILD/bin" "$file"
   done
   is_wanted shipped && start_job config/shipped tests/support/check_config.sh "$BUILD/bin" shipped
+  is_wanted docs && start_job config/docs tests/support/config_docs.sh "$BUILD/bin" check
   finish_jobs
 }
 
