@@ -27,8 +27,9 @@ keep_up() {
   is_alive "$name" && return 0
   if [ -n "${PIDS[$name]:-}" ]; then
     reap "$name"
-    rm -f "$RUN_DIR/$name.pid"
+    # In this order: once the pid is gone, the test may take the hold away.
     [ -e "$RUN_DIR/hold.$name" ] || { last_lines "$LOG_DIR/$name.log"; die "$name ended unasked"; }
+    rm -f "$RUN_DIR/$name.pid"
   fi
   [ -e "$RUN_DIR/hold.$name" ] && return 0
   "$launch"
