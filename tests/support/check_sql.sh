@@ -21,7 +21,7 @@ make_template() {
 
 make_template || { echo "cannot migrate" >&2; exit 1; }
 sql -c "create database $name template largesse_template strategy file_copy" || exit 1
-PGDATABASE=$name sql -v VERBOSITY=verbose -f "$1"
+PGDATABASE=$name sql -v VERBOSITY=verbose -o /dev/null -f "$1"
 status=$?
 sql -c "drop database $name with (force)"
 exit $status
