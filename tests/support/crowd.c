@@ -11,8 +11,8 @@
 #include "tests/support/delivery.h"
 #include "tests/support/support.h"
 
-#define RUN_SECONDS_MAX "3600"
-#define GRACE_SECONDS 90
+#define RUN_SECONDS_MAX  "3600"
+#define GRACE_SECONDS    90
 #define FAULTS_BYTES_MAX (4 * 1024 * 1024)
 
 struct crowd {
@@ -28,8 +28,27 @@ struct crowd *crowd_start(struct stack *s, const char *activity, int rate, uint6
   char *bin = support_bin("../bench/load"), *dir = support_log_dir(), *rate_text = support_format("%d", rate);
   char *seed_text = support_format("%llu", (unsigned long long)seed), *prefix = support_format("%s-", activity);
   char *urls[STACK_SCHEDULERS_MAX] = {0};
-  const char *argv[40] = {bin, "--activity", activity, "--rate", rate_text, "--seed", seed_text, "--biz-prefix", prefix, "--users", "random:10000000",
-                          "--connections", "128", "--seconds", RUN_SECONDS_MAX, "--timeout", "5", "--grace", "80", "--repeat-unanswered", "--json"};
+  const char *argv[40] = {bin,
+                          "--activity",
+                          activity,
+                          "--rate",
+                          rate_text,
+                          "--seed",
+                          seed_text,
+                          "--biz-prefix",
+                          prefix,
+                          "--users",
+                          "random:10000000",
+                          "--connections",
+                          "128",
+                          "--seconds",
+                          RUN_SECONDS_MAX,
+                          "--timeout",
+                          "5",
+                          "--grace",
+                          "80",
+                          "--repeat-unanswered",
+                          "--json"};
   size_t n = 21;
   c->stack = s;
   c->activity = mem_strdup(activity);
@@ -71,15 +90,20 @@ static void compare_clients(struct crowd *c, struct buf *faults)
   struct sql *sql = c->stack->sql;
   delivery_import_record(c->stack, c->record);
   add(faults, "answers that clients should not get",
-      sql_table(sql, "select status, code, count(*) from test_record where status not in (200, 201) and not (status = 409 and code = 'LIMIT_REACHED') group by 1, 2 limit 20"));
-  add(faults, "what clients were told | what the claims say",
       sql_table(sql,
-                "with told as (select biz_id, user_id, claim_id from test_record where status in (200, 201)),"
-                "     rows as (select c.biz_id, c.user_id, c.activity_id || '-' || c.id as claim_id, c.status from largesse.claim c"
-                "                join largesse.activity a on a.id = c.activity_id where a.code = '%s')"
-                "select t.biz_id, t.claim_id, r.biz_id, r.claim_id, r.status from told t full join rows r using (biz_id)"
-                " where t.claim_id is null or r.claim_id is null or t.claim_id <> r.claim_id or t.user_id <> r.user_id or r.status <> 'succeeded' limit 20",
-                c->activity));
+                "select status, code, count(*) from test_record where status not in (200, 201) and not (status = 409 "
+                "and code = 'LIMIT_REACHED') group by 1, 2 limit 20"));
+  add(faults, "what clients were told | what the claims say",
+      sql_table(
+          sql,
+          "with told as (select biz_id, user_id, claim_id from test_record where status in (200, 201)),"
+          "     rows as (select c.biz_id, c.user_id, c.activity_id || '-' || c.id as claim_id, c.status from "
+          "largesse.claim c"
+          "                join largesse.activity a on a.id = c.activity_id where a.code = '%s')"
+          "select t.biz_id, t.claim_id, r.biz_id, r.claim_id, r.status from told t full join rows r using (biz_id)"
+          " where t.claim_id is null or r.claim_id is null or t.claim_id <> r.claim_id or t.user_id <> r.user_id or "
+          "r.status <> 'succeeded' limit 20",
+          c->activity));
   c->accepted = sql_int(sql, "select count(*) from test_record where status in (200, 201)");
 }
 
@@ -100,8 +124,10 @@ char *crowd_faults(struct crowd *c, int64_t stock)
   add(&faults, "claims and the provider's books", delivery_faults(c->stack));
   int64_t remaining = activity_remaining(c->stack->sql, c->activity);
   if (remaining != stock - c->accepted)
-    buf_printf(&faults, "remaining stock: %lld instead of %lld\n", (long long)remaining, (long long)(stock - c->accepted));
-  add(&faults, "dead letters", sql_table(c->stack->sql, "select id, claim_id, cause, detail from largesse.dead_letter limit 20"));
+    buf_printf(&faults, "remaining stock: %lld instead of %lld\n", (long long)remaining,
+               (long long)(stock - c->accepted));
+  add(&faults, "dead letters",
+      sql_table(c->stack->sql, "select id, claim_id, cause, detail from largesse.dead_letter limit 20"));
   audit(c, &faults);
   return buf_take(&faults);
 }

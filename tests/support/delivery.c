@@ -11,20 +11,21 @@
 #include "tests/support/simulator.h"
 #include "tests/support/support.h"
 
-#define ROWS_PER_INSERT 1000
-#define LEDGER_PAGE 5000
+#define ROWS_PER_INSERT  1000
+#define LEDGER_PAGE      5000
 #define SCRIPT_BYTES_MAX (1024 * 1024)
 
-#define REQUESTS                                                                                                                   \
-  "      base_url: http://127.0.0.1:1\n"                                                                                           \
-  "      request_id_header: Idempotency-Key\n"                                                                                     \
-  "      deliver:\n"                                                                                                               \
-  "        path: /credits\n"                                                                                                       \
-  "        body: '{\"requestId\": \"${claim.requestId}\", \"userId\": \"${claim.userId}\", \"rewardCode\": \"${reward.code}\","    \
-  " \"amount\": ${reward.amount}, \"currency\": ${reward.currency}, \"quantity\": ${claim.quantity}}'\n"                           \
-  "        answers: {'2xx /status=SUCCESS': done, '2xx /status=PENDING': pending, '2xx': unknown}\n"                               \
-  "      inquire:\n"                                                                                                               \
-  "        path: /credits/${claim.requestId}\n"                                                                                    \
+#define REQUESTS                                                                                             \
+  "      base_url: http://127.0.0.1:1\n"                                                                     \
+  "      request_id_header: Idempotency-Key\n"                                                               \
+  "      deliver:\n"                                                                                         \
+  "        path: /credits\n"                                                                                 \
+  "        body: '{\"requestId\": \"${claim.requestId}\", \"userId\": \"${claim.userId}\", \"rewardCode\": " \
+  "\"${reward.code}\","                                                                                      \
+  " \"amount\": ${reward.amount}, \"currency\": ${reward.currency}, \"quantity\": ${claim.quantity}}'\n"     \
+  "        answers: {'2xx /status=SUCCESS': done, '2xx /status=PENDING': pending, '2xx': unknown}\n"         \
+  "      inquire:\n"                                                                                         \
+  "        path: /credits/${claim.requestId}\n"                                                              \
   "      pending_poll: 1s\n"
 
 static const char config[] =
@@ -53,7 +54,7 @@ static const char config[] =
     "      concurrency: 3\n"
     "      prefetch: 3\n";
 
-// --- the stack ----------------------------------------------------------------------------------------------------------
+// --- the stack -----------------------------------------------------------------------------------------------------
 
 static char *write_config(void)
 {
@@ -83,21 +84,24 @@ void delivery_start_simulator(struct stack *s)
   simulator_config(s->simulator_port, "{\"dedupe\":false}");
 }
 
-// --- claims -------------------------------------------------------------------------------------------------------------
+// --- claims --------------------------------------------------------------------------------------------------------
 
 struct delivery_claim delivery_claim(struct stack *s, const char *activity, int64_t user)
 {
   struct claim_click click = claim_click(s->scheduler_ports[0], activity, user, "%s-%lld", activity, (long long)user);
   struct claim_answer answer = claim_send(&click);
   struct delivery_claim claim;
-  if (answer.status != 201) support_die("claim of user %lld in %s: %d %s", (long long)user, activity, answer.status, answer.code);
+  if (answer.status != 201)
+    support_die("claim of user %lld in %s: %d %s", (long long)user, activity, answer.status, answer.code);
   (void)snprintf(claim.id, sizeof claim.id, "%s", answer.claim_id);
   return claim;
 }
 
 int64_t delivery_int(struct stack *s, const char *claim_id, const char *expression)
 {
-  return sql_int(s->sql, "select (%s)::bigint from largesse.claim where activity_id = split_part('%s', '-', 1)::bigint and id = split_part('%s', '-', 2)::bigint",
+  return sql_int(s->sql,
+                 "select (%s)::bigint from largesse.claim where activity_id = split_part('%s', '-', 1)::bigint and id "
+                 "= split_part('%s', '-', 2)::bigint",
                  expression, claim_id, claim_id);
 }
 
@@ -109,8 +113,14 @@ bool delivery_is(struct stack *s, const char *claim_id, const char *status)
   return is;
 }
 
-int64_t delivery_effects(struct stack *s, const char *claim_id) { return simulator_ledger(s->simulator_port, claim_id, "effects"); }
-int64_t delivery_hits(struct stack *s, const char *claim_id) { return simulator_ledger(s->simulator_port, claim_id, "hits"); }
+int64_t delivery_effects(struct stack *s, const char *claim_id)
+{
+  return simulator_ledger(s->simulator_port, claim_id, "effects");
+}
+int64_t delivery_hits(struct stack *s, const char *claim_id)
+{
+  return simulator_ledger(s->simulator_port, claim_id, "hits");
+}
 
 char *delivery_message(const char *claim_id, int attempt)
 {
@@ -124,7 +134,7 @@ void delivery_publish(struct broker *b, const char *provider, const char *claim_
   mem_free(body);
 }
 
-// --- books --------------------------------------------------------------------------------------------------------------
+// --- books ---------------------------------------------------------------------------------------------------------
 
 // Rows go to the database in statements of many rows.
 struct insert {
@@ -162,21 +172,26 @@ static void insert_end(struct insert *in)
   buf_release(&in->text);
 }
 
-static long long member(const json_t *entry, const char *name) { return json_integer_value(json_object_get(entry, name)); }
+static long long member(const json_t *entry, const char *name)
+{
+  return json_integer_value(json_object_get(entry, name));
+}
 
 // Puts the entries from the `after`-th on; how many there were.
 static size_t put_page(struct stack *s, struct insert *in, size_t after)
 {
   char *path = support_format("/sim/ledger?limit=%d&after=%zu", LEDGER_PAGE, after);
   json_t *page = NULL;
-  if (http_json(s->simulator_port, "GET", path, NULL, &page) != 200 || !json_is_array(page)) support_die("simulator: GET %s", path);
+  if (http_json(s->simulator_port, "GET", path, NULL, &page) != 200 || !json_is_array(page))
+    support_die("simulator: GET %s", path);
   size_t count = json_array_size(page);
   for (size_t i = 0; i < count; i++) {
     const json_t *entry = json_array_get(page, i);
     const char *id = json_string_value(json_object_get(entry, "requestId"));
     if (id == NULL) support_die("simulator: an entry without requestId");
     insert_row(in);
-    buf_printf(&in->text, "('%s',%lld,%lld,%lld)", id, member(entry, "hits"), member(entry, "effects"), member(entry, "reversals"));
+    buf_printf(&in->text, "('%s',%lld,%lld,%lld)", id, member(entry, "hits"), member(entry, "effects"),
+               member(entry, "reversals"));
   }
   json_decref(page);
   mem_free(path);
@@ -194,7 +209,8 @@ void delivery_import_ledger(struct stack *s)
 
 void delivery_import_record(struct stack *s, const char *csv_path)
 {
-  struct insert in = insert_begin(s, "test_record", "biz_id text, user_id bigint, status int, claim_id text, code text");
+  struct insert in =
+      insert_begin(s, "test_record", "biz_id text, user_id bigint, status int, claim_id text, code text");
   FILE *f = fopen(csv_path, "re");
   char line[512], biz[80], user[24], status[8], claim[48], code[48];
   if (f == NULL || fgets(line, sizeof line, f) == NULL) support_die("cannot read %s", csv_path);
@@ -203,7 +219,8 @@ void delivery_import_record(struct stack *s, const char *csv_path)
     const size_t sizes[] = {sizeof biz, sizeof user, sizeof status, sizeof claim, sizeof code};
     for (size_t i = 0; i < 5; i++) {
       const char *field = strsep(&at, ",");
-      if (field == NULL || at == NULL || (size_t)snprintf(fields[i], sizes[i], "%s", field) >= sizes[i]) support_die("%s: %s", csv_path, line);
+      if (field == NULL || at == NULL || (size_t)snprintf(fields[i], sizes[i], "%s", field) >= sizes[i])
+        support_die("%s: %s", csv_path, line);
     }
     insert_row(&in);
     buf_printf(&in.text, "('%s',%s,%s,'%s','%s')", biz, user, status, claim, code);
@@ -215,10 +232,13 @@ void delivery_import_record(struct stack *s, const char *csv_path)
 char *delivery_faults(struct stack *s)
 {
   delivery_import_ledger(s);
-  return sql_table(s->sql,
-                   "select coalesce(c.claim_id, l.claim_id), coalesce(c.status, 'no such claim'), c.review_cause, 'effects ' || coalesce(l.effects, 0),"
-                   "       'hits ' || coalesce(l.hits, 0)"
-                   "  from (select activity_id || '-' || id as claim_id, status, review_cause from largesse.claim) c full join test_ledger l using (claim_id)"
-                   " where c.claim_id is null or c.status not in ('succeeded', 'failed')"
-                   "    or coalesce(l.effects, 0) <> case c.status when 'succeeded' then 1 else 0 end order by 1 limit 20");
+  return sql_table(
+      s->sql,
+      "select coalesce(c.claim_id, l.claim_id), coalesce(c.status, 'no such claim'), c.review_cause, 'effects ' || "
+      "coalesce(l.effects, 0),"
+      "       'hits ' || coalesce(l.hits, 0)"
+      "  from (select activity_id || '-' || id as claim_id, status, review_cause from largesse.claim) c full join "
+      "test_ledger l using (claim_id)"
+      " where c.claim_id is null or c.status not in ('succeeded', 'failed')"
+      "    or coalesce(l.effects, 0) <> case c.status when 'succeeded' then 1 else 0 end order by 1 limit 20");
 }

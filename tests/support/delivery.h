@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deliveries from a test's side: a stack whose provider counts every POST as an effect, what became of a claim, and the books of the
-// client, the database and the provider side by side. What goes wrong outside the thing under test ends the program.
+// Deliveries from a test's side: a stack whose provider counts every POST as an effect, what became of a claim, and the
+// books of the client, the database and the provider side by side. What goes wrong outside the thing under test ends
+// the program.
 #pragma once
 
 #include <stdbool.h>
@@ -12,9 +13,9 @@
 // Providers of the stack's configuration, with delays short enough for a test:
 //   simulator    calls end after 600 ms; rungs 800 ms, 1200 ms, 1600 ms, 2500 ms; 4 attempts
 //   simulator-b  calls end after 4 s; rungs 1 s, 4 s; 6 attempts; 3 messages and 3 calls at a time
-#define DELIVERY_LANE "largesse.issuing.simulator"
-#define DELIVERY_LANE_B "largesse.issuing.simulator-b"
-#define DELIVERY_ATTEMPTS 4
+#define DELIVERY_LANE       "largesse.issuing.simulator"
+#define DELIVERY_LANE_B     "largesse.issuing.simulator-b"
+#define DELIVERY_ATTEMPTS   4
 #define DELIVERY_PREFETCH_B 3
 
 // The options' config is set here; the simulator's `dedupe` is off when this returns.
@@ -23,7 +24,9 @@ void delivery_stop_simulator(struct stack *s);
 void delivery_start_simulator(struct stack *s);  // again with `dedupe` off; the books begin anew
 
 // Claims one of the activity and returns its id. Ends the program if the claim is not accepted.
-struct delivery_claim { char id[48]; };
+struct delivery_claim {
+  char id[48];
+};
 struct delivery_claim delivery_claim(struct stack *s, const char *activity, int64_t user);
 // A number or truth of the claim's row by an SQL expression over it; a null is 0.
 int64_t delivery_int(struct stack *s, const char *claim_id, const char *expression);
@@ -35,10 +38,11 @@ int64_t delivery_hits(struct stack *s, const char *claim_id);     // POSTs with 
 char *delivery_message(const char *claim_id, int attempt);
 void delivery_publish(struct broker *b, const char *provider, const char *claim_id, int attempt);
 
-// The provider's books as the temporary table test_ledger (claim_id, hits, effects, reversals) of the stack's session, and the clicks that
-// a client recorded (bench/load --record) as test_record (biz_id, user_id, status, claim_id, code).
+// The provider's books as the temporary table test_ledger (claim_id, hits, effects, reversals) of the stack's session,
+// and the clicks that a client recorded (bench/load --record) as test_record (biz_id, user_id, status, claim_id, code).
 void delivery_import_ledger(struct stack *s);
 void delivery_import_record(struct stack *s, const char *csv_path);
-// What is wrong between claims and the provider's books, one line each, at most 20; "" if nothing is: each succeeded claim has exactly one
-// effect, each failed one none, none is open, and the provider knows nothing else. Imports the ledger. Heap.
+// What is wrong between claims and the provider's books, one line each, at most 20; "" if nothing is: each succeeded
+// claim has exactly one effect, each failed one none, none is open, and the provider knows nothing else. Imports the
+// ledger. Heap.
 char *delivery_faults(struct stack *s);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claims go on while RabbitMQ is blocked, goes away or loses its publishers: everything that was accepted is delivered afterwards.
-// LARGESSE_CHAOS makes alarms and kills last longer; LARGESSE_SEED repeats the moments.
-// runs alone
+// Claims go on while RabbitMQ is blocked, goes away or loses its publishers: everything that was accepted is delivered
+// afterwards. LARGESSE_CHAOS makes alarms and kills last longer; LARGESSE_SEED repeats the moments. runs alone
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -24,8 +23,8 @@
 #include "tests/support/http.h"
 #include "tests/support/support.h"
 
-#define RATE 300
-#define STOCK 10000000
+#define RATE             300
+#define STOCK            10000000
 #define DELIVERED_WITHIN 60
 
 struct rig {
@@ -40,10 +39,12 @@ static int set_up(void **state)
   static struct rig rig;
   static const char *const env[] = {"LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__TOTAL_TIMEOUT=2s",
                                     "LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__NOT_FOUND_AFTER=2s",
-                                    "LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__ATTEMPTS=1000", "LARGESSE_LOG__LEVEL=info", NULL};
+                                    "LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__ATTEMPTS=1000",
+                                    "LARGESSE_LOG__LEVEL=info", NULL};
   const char *given = getenv("LARGESSE_SEED");
   uint64_t seed = (uint64_t)time(NULL);
-  if (given != NULL && text_to_u64(given, strlen(given), &seed) != RESULT_OK) support_die("LARGESSE_SEED must be a number");
+  if (given != NULL && text_to_u64(given, strlen(given), &seed) != RESULT_OK)
+    support_die("LARGESSE_SEED must be a number");
   print_message("seed %llu\n", (unsigned long long)seed);
   memcpy(rig.random, &seed, sizeof rig.random);
   rig.is_long = getenv("LARGESSE_CHAOS") != NULL;
@@ -61,7 +62,10 @@ static int tear_down(void **state)
   return 0;
 }
 
-static int64_t open_claims(struct rig *rig) { return sql_int(rig->stack->sql, "select count(*) from largesse.claim where status = 'issuing'"); }
+static int64_t open_claims(struct rig *rig)
+{
+  return sql_int(rig->stack->sql, "select count(*) from largesse.claim where status = 'issuing'");
+}
 
 static struct crowd *begin(struct rig *rig, const char *activity)
 {
@@ -82,12 +86,13 @@ static void end(struct rig *rig, struct crowd *crowd)
   crowd_free(crowd);
 }
 
-// --- a memory alarm -----------------------------------------------------------------------------------------------------
+// --- a memory alarm ------------------------------------------------------------------------------------------------
 
 static bool ready_says(int port, const char *status)
 {
   json_t *json = NULL;
-  bool is = http_json(port, "GET", "/readyz", NULL, &json) == 200 && strcmp(json_string_value(json_object_get(json, "status")), status) == 0;
+  bool is = http_json(port, "GET", "/readyz", NULL, &json) == 200 &&
+            strcmp(json_string_value(json_object_get(json, "status")), status) == 0;
   json_decref(json);
   return is;
 }
@@ -96,9 +101,11 @@ static void assert_claims_answer(struct stack *s, double until, int64_t first_us
 {
   int64_t user = first_user;
   do {
-    struct claim_click click = claim_click(s->scheduler_ports[user % 2], "alarm-aside", user, "a-%lld", (long long)user);
+    struct claim_click click =
+        claim_click(s->scheduler_ports[user % 2], "alarm-aside", user, "a-%lld", (long long)user);
     struct claim_answer answer = claim_send(&click);
-    if (answer.status != 201 || answer.seconds > 1) fail_msg("a claim during the alarm: %d after %.3f s", answer.status, answer.seconds);
+    if (answer.status != 201 || answer.seconds > 1)
+      fail_msg("a claim during the alarm: %d after %.3f s", answer.status, answer.seconds);
     user++;
     support_sleep(0.05);
   } while (support_now() < until);
@@ -132,7 +139,8 @@ static void a_memory_alarm_delays_deliveries_and_nothing_else(void **state)
   double until = support_now() + seconds;
   for (int i = 0; i < 2; i++) WAIT_FOR(ready_says(s->scheduler_ports[i], "degraded"), 5);
   // An activity whose start falls into the alarm: its news waits.
-  activity_make(s->sql, &(struct activity_terms){.code = "alarm-opens", .stock = 1, .start = "now + interval '1 second'"});
+  activity_make(s->sql,
+                &(struct activity_terms){.code = "alarm-opens", .stock = 1, .start = "now + interval '1 second'"});
   assert_claims_answer(s, until - seconds / 2, 1);
   // A scheduler can be ended and started while its publisher is blocked (B58).
   double begun = support_now();
@@ -142,7 +150,8 @@ static void a_memory_alarm_delays_deliveries_and_nothing_else(void **state)
   stack_start_scheduler(s, 1);
   assert_claims_answer(s, until, 1000000);
   assert_true(ready_says(s->scheduler_ports[0], "degraded"));
-  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.activity where code = 'alarm-opens' and status = 'ongoing'"), 1);
+  assert_int_equal(
+      sql_int(s->sql, "select count(*) from largesse.activity where code = 'alarm-opens' and status = 'ongoing'"), 1);
   server_broker_alarm(rig->server, false);
   for (int i = 0; i < 2; i++) WAIT_FOR(ready_says(s->scheduler_ports[i], "ready"), 5);
   int events = 0;
@@ -152,7 +161,7 @@ static void a_memory_alarm_delays_deliveries_and_nothing_else(void **state)
   end(rig, crowd);
 }
 
-// --- a broker that goes away --------------------------------------------------------------------------------------------
+// --- a broker that goes away ---------------------------------------------------------------------------------------
 
 static void a_broker_stopped_and_started_twice_loses_nothing(void **state)
 {
@@ -171,7 +180,7 @@ static void a_broker_stopped_and_started_twice_loses_nothing(void **state)
   end(rig, crowd);
 }
 
-// --- a publisher that dies ----------------------------------------------------------------------------------------------
+// --- a publisher that dies -----------------------------------------------------------------------------------------
 
 // Between a commit and its message: whoever dies there leaves claims that the sweepers publish (B63).
 static void a_scheduler_killed_at_random_moments_leaves_no_claim_behind(void **state)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delivery through a provider that misbehaves and whose `dedupe` is off, so that every POST that takes effect would pay again: one effect per
-// claim, the right final state, and books that agree at the end.
+// Delivery through a provider that misbehaves and whose `dedupe` is off, so that every POST that takes effect would pay
+// again: one effect per claim, the right final state, and books that agree at the end.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 #include "tests/support/simulator.h"
 #include "tests/support/support.h"
 
-#define CLAIMS_EACH 5
+#define CLAIMS_EACH    5
 #define SETTLED_WITHIN 20
 
 struct rig {
@@ -53,10 +53,11 @@ static void script(struct stack *s, int64_t user, const char *steps)
 static void assert_effects(struct stack *s, const char *claim_id, int64_t effects)
 {
   int64_t found = delivery_effects(s, claim_id);
-  if (found != effects) fail_msg("claim %s: %lld effects instead of %lld", claim_id, (long long)found, (long long)effects);
+  if (found != effects)
+    fail_msg("claim %s: %lld effects instead of %lld", claim_id, (long long)found, (long long)effects);
 }
 
-// --- misfortunes --------------------------------------------------------------------------------------------------------
+// --- misfortunes ---------------------------------------------------------------------------------------------------
 
 struct misfortune {
   const char *name, *steps, *status;
@@ -72,29 +73,41 @@ static const struct misfortune misfortunes[] = {
     {"slow beyond the time-out, the effect last", "[{\"delayMs\":1000,\"effect\":\"after\"}]", "succeeded", 1, 1, 2},
     {"slow beyond the time-out, no effect at all", "[{\"delayMs\":1500,\"effect\":\"none\"}]", "succeeded", 1, 2, 2},
     {"a success that is no JSON", "[{\"body\":\"<html>Welcome</html>\"}]", "succeeded", 1, 1, 2},
-    {"a success that contradicts itself", "[{\"body\":\"{\\\"status\\\":\\\"FAILED\\\",\\\"status\\\":\\\"SUCCESS\\\"}\"}]", "succeeded", 1, 1, 2},
+    {"a success that contradicts itself",
+     "[{\"body\":\"{\\\"status\\\":\\\"FAILED\\\",\\\"status\\\":\\\"SUCCESS\\\"}\"}]", "succeeded", 1, 1, 2},
     {"twice 503, then lost after the effect",
-     "[{\"status\":503,\"effect\":\"none\"},{\"status\":503,\"effect\":\"none\"},{\"close\":true}]", "succeeded", 1, 3, 4},
+     "[{\"status\":503,\"effect\":\"none\"},{\"status\":503,\"effect\":\"none\"},{\"close\":true}]", "succeeded", 1, 3,
+     4},
     {"429 twice", "[{\"status\":429,\"effect\":\"none\"},{\"status\":429,\"effect\":\"none\"}]", "succeeded", 1, 3, 3},
     {"pending, paid a second later",
-     "[{\"status\":202,\"effect\":\"none\",\"callback\":{\"delayMs\":1200,\"status\":\"SUCCESS\"}}]", "succeeded", 1, 1, 2},
+     "[{\"status\":202,\"effect\":\"none\",\"callback\":{\"delayMs\":1200,\"status\":\"SUCCESS\"}}]", "succeeded", 1, 1,
+     2},
     {"pending, failed a second later",
      "[{\"status\":202,\"effect\":\"none\",\"callback\":{\"delayMs\":1200,\"status\":\"FAILED\"}}]", "failed", 0, 1, 2},
-    {"finally refused", "[{\"status\":400,\"effect\":\"none\",\"body\":{\"code\":\"NO_SUCH_WALLET\"}}]", "failed", 0, 1, 1},
-    {"finally refused after an error",
-     "[{\"status\":500,\"effect\":\"none\"},{\"status\":422,\"effect\":\"none\"}]", "failed", 0, 2, 2},
+    {"finally refused", "[{\"status\":400,\"effect\":\"none\",\"body\":{\"code\":\"NO_SUCH_WALLET\"}}]", "failed", 0, 1,
+     1},
+    {"finally refused after an error", "[{\"status\":500,\"effect\":\"none\"},{\"status\":422,\"effect\":\"none\"}]",
+     "failed", 0, 2, 2},
 };
 #define MISFORTUNES (sizeof misfortunes / sizeof misfortunes[0])
 
 static void assert_outcome(struct stack *s, const struct misfortune *m, const char *claim_id)
 {
-  int64_t effects = delivery_effects(s, claim_id), hits = delivery_hits(s, claim_id), attempts = delivery_int(s, claim_id, "attempts");
-  int64_t records = sql_int(s->sql, "select count(*) from largesse.attempt where activity_id || '-' || claim_id = '%s'", claim_id);
-  if (!delivery_is(s, claim_id, m->status) || effects != m->effects || hits != m->hits || attempts < m->attempts_min || records != attempts)
-    fail_msg("%s: claim %s: %s after all: %d, %lld effects (%lld), %lld POSTs (%lld), %lld attempts (at least %lld), %lld recorded", m->name, claim_id,
-             m->status, delivery_is(s, claim_id, m->status), (long long)effects, (long long)m->effects, (long long)hits, (long long)m->hits,
-             (long long)attempts, (long long)m->attempts_min, (long long)records);
-  assert_int_equal(delivery_int(s, claim_id, "(lease_until is not null or next_attempt_at is not null or review_since is not null)::int"), 0);
+  int64_t effects = delivery_effects(s, claim_id), hits = delivery_hits(s, claim_id),
+          attempts = delivery_int(s, claim_id, "attempts");
+  int64_t records =
+      sql_int(s->sql, "select count(*) from largesse.attempt where activity_id || '-' || claim_id = '%s'", claim_id);
+  if (!delivery_is(s, claim_id, m->status) || effects != m->effects || hits != m->hits || attempts < m->attempts_min ||
+      records != attempts)
+    fail_msg(
+        "%s: claim %s: %s after all: %d, %lld effects (%lld), %lld POSTs (%lld), %lld attempts (at least %lld), %lld "
+        "recorded",
+        m->name, claim_id, m->status, delivery_is(s, claim_id, m->status), (long long)effects, (long long)m->effects,
+        (long long)hits, (long long)m->hits, (long long)attempts, (long long)m->attempts_min, (long long)records);
+  assert_int_equal(
+      delivery_int(s, claim_id,
+                   "(lease_until is not null or next_attempt_at is not null or review_since is not null)::int"),
+      0);
 }
 
 static void one_effect_per_claim_whatever_happens(void **state)
@@ -119,13 +132,18 @@ static void one_effect_per_claim_whatever_happens(void **state)
   assert_int_equal(sql_int(s->sql, "select count(*) from largesse.dead_letter"), 0);
 }
 
-// --- refusals -----------------------------------------------------------------------------------------------------------
+// --- refusals ------------------------------------------------------------------------------------------------------
 
 static void a_refused_claim_gives_everything_back(void **state)
 {
   struct stack *s = ((struct rig *)*state)->stack;
-  activity_make(s->sql, &(struct activity_terms){.code = "refusal", .stock = 1, .limits = "[{\"count\":1,\"period\":\"total\"},{\"count\":1,\"period\":\"day\"}]"});
-  script(s, 42, "[{\"delayMs\":400,\"status\":400,\"effect\":\"none\",\"body\":{\"code\":\"WALLET_CLOSED\",\"message\":\"gone\"}}]");
+  activity_make(s->sql, &(struct activity_terms){
+                            .code = "refusal",
+                            .stock = 1,
+                            .limits = "[{\"count\":1,\"period\":\"total\"},{\"count\":1,\"period\":\"day\"}]"});
+  script(s, 42,
+         "[{\"delayMs\":400,\"status\":400,\"effect\":\"none\",\"body\":{\"code\":\"WALLET_CLOSED\",\"message\":"
+         "\"gone\"}}]");
   struct delivery_claim refused = delivery_claim(s, "refusal", 42);
   // While the delivery is under way everything is held: nobody else gets the last one.
   struct claim_click other = claim_click(s->scheduler_ports[0], "refusal", 43, "other-1");
@@ -133,7 +151,9 @@ static void a_refused_claim_gives_everything_back(void **state)
   assert_int_equal(answer.status, 409);
   assert_string_equal(answer.code, "SOLD_OUT");
   WAIT_FOR(delivery_is(s, refused.id, "failed"), SETTLED_WITHIN);
-  char *failure = sql_text(s->sql, "select failure_code || ' ' || failure_detail from largesse.claim where activity_id || '-' || id = '%s'", refused.id);
+  char *failure = sql_text(
+      s->sql, "select failure_code || ' ' || failure_detail from largesse.claim where activity_id || '-' || id = '%s'",
+      refused.id);
   assert_string_equal(failure, "WALLET_CLOSED gone");
   mem_free(failure);
   assert_int_equal(activity_remaining(s->sql, "refusal"), 1);
@@ -154,7 +174,7 @@ static void a_refused_claim_gives_everything_back(void **state)
   assert_string_equal(answer.claim_status, "failed");
 }
 
-// --- the provider's wishes ----------------------------------------------------------------------------------------------
+// --- the provider's wishes -----------------------------------------------------------------------------------------
 
 static void retry_after_is_honoured(void **state)
 {
@@ -166,8 +186,12 @@ static void retry_after_is_honoured(void **state)
   for (size_t i = 0; i < 2; i++) {
     WAIT_FOR(delivery_is(s, claims[i].id, "succeeded"), SETTLED_WITHIN);
     assert_effects(s, claims[i].id, 1);
-    int64_t waited_ms = sql_int(s->sql, "select (extract(epoch from max(started_at) - min(started_at)) * 1000)::bigint from largesse.attempt where activity_id || '-' || claim_id = '%s'", claims[i].id);
-    if (waited_ms < 2000) fail_msg("asked again after %lld ms, not after the 2 s it was asked for", (long long)waited_ms);
+    int64_t waited_ms = sql_int(s->sql,
+                                "select (extract(epoch from max(started_at) - min(started_at)) * 1000)::bigint from "
+                                "largesse.attempt where activity_id || '-' || claim_id = '%s'",
+                                claims[i].id);
+    if (waited_ms < 2000)
+      fail_msg("asked again after %lld ms, not after the 2 s it was asked for", (long long)waited_ms);
   }
 }
 
@@ -179,7 +203,8 @@ static void a_provider_that_is_down_costs_nothing(void **state)
   struct delivery_claim claims[CLAIMS_EACH];
   for (int64_t i = 0; i < CLAIMS_EACH; i++) claims[i] = delivery_claim(s, "down", 60 + i);
   // Refused connections are certain: the attempt was not made.
-  WAIT_FOR(sql_int(s->sql, "select count(*) from largesse.claim where outcome = 'retry'") == CLAIMS_EACH, SETTLED_WITHIN);
+  WAIT_FOR(sql_int(s->sql, "select count(*) from largesse.claim where outcome = 'retry'") == CLAIMS_EACH,
+           SETTLED_WITHIN);
   delivery_start_simulator(s);
   for (size_t i = 0; i < CLAIMS_EACH; i++) {
     WAIT_FOR(delivery_is(s, claims[i].id, "succeeded"), SETTLED_WITHIN);
@@ -188,7 +213,7 @@ static void a_provider_that_is_down_costs_nothing(void **state)
   }
 }
 
-// --- one message many times ---------------------------------------------------------------------------------------------
+// --- one message many times ----------------------------------------------------------------------------------------
 
 static void a_message_delivered_five_times_pays_once(void **state)
 {
@@ -199,7 +224,7 @@ static void a_message_delivered_five_times_pays_once(void **state)
   script(s, 72, "[{\"status\":500,\"effect\":\"before\"}]");
   struct delivery_claim slow = delivery_claim(s, "again", 71), failing = delivery_claim(s, "again", 72);
   for (int i = 0; i < 5; i++) {
-    delivery_publish(b, "simulator", slow.id, 0);      // while it is being delivered
+    delivery_publish(b, "simulator", slow.id, 0);         // while it is being delivered
     delivery_publish(b, "simulator", failing.id, i % 2);  // also as if for the attempt that is to come
   }
   WAIT_FOR(delivery_is(s, slow.id, "succeeded") && delivery_is(s, failing.id, "succeeded"), SETTLED_WITHIN);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hostile day: a thousand claims a second while every daemon is killed again and again and the servers go away under them. Afterwards the
-// clients' record, the claims, the provider's books and the audit say the same. LARGESSE_CHAOS makes it a long day; LARGESSE_SEED repeats one.
-// runs alone
+// The hostile day: a thousand claims a second while every daemon is killed again and again and the servers go away
+// under them. Afterwards the clients' record, the claims, the provider's books and the audit say the same.
+// LARGESSE_CHAOS makes it a long day; LARGESSE_SEED repeats one. runs alone
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -21,19 +21,31 @@
 #include "tests/support/delivery.h"
 #include "tests/support/support.h"
 
-#define RATE 1000
-#define STOCK 100000000
+#define RATE         1000
+#define STOCK        100000000
 #define PAUSE_MS_MAX 700
 
 // What can happen. A kill is followed by a new start at once; servers are back when the fault is over.
 enum fault {
-  KILL_SCHEDULER_0, KILL_SCHEDULER_1, KILL_FULFILLER_0, KILL_FULFILLER_1, KILL_RECONCILER,
-  RESTART_POSTGRES, RESTART_BROKER_APP, KILL_BROKER,
+  KILL_SCHEDULER_0,
+  KILL_SCHEDULER_1,
+  KILL_FULFILLER_0,
+  KILL_FULFILLER_1,
+  KILL_RECONCILER,
+  RESTART_POSTGRES,
+  RESTART_BROKER_APP,
+  KILL_BROKER,
   FAULTS
 };
 static const char *const fault_names[FAULTS] = {
-    "scheduler 0 killed", "scheduler 1 killed", "fulfiller 0 killed", "fulfiller 1 killed", "reconciler killed",
-    "PostgreSQL restarted (immediate)", "RabbitMQ's application restarted", "RabbitMQ killed",
+    "scheduler 0 killed",
+    "scheduler 1 killed",
+    "fulfiller 0 killed",
+    "fulfiller 1 killed",
+    "reconciler killed",
+    "PostgreSQL restarted (immediate)",
+    "RabbitMQ's application restarted",
+    "RabbitMQ killed",
 };
 // How often each happens: in the suite, and in the long version.
 static const int times_short[FAULTS] = {5, 5, 5, 5, 5, 1, 1, 0};
@@ -54,7 +66,8 @@ static uint64_t choose_seed(void)
 {
   const char *given = getenv("LARGESSE_SEED");
   uint64_t seed = (uint64_t)time(NULL);
-  if (given != NULL && text_to_u64(given, strlen(given), &seed) != RESULT_OK) support_die("LARGESSE_SEED must be a number");
+  if (given != NULL && text_to_u64(given, strlen(given), &seed) != RESULT_OK)
+    support_die("LARGESSE_SEED must be a number");
   return seed;
 }
 
@@ -86,7 +99,8 @@ static int set_up(void **state)
   // A machine that is busy with all this may be slow to answer; nobody shall give up a claim for that.
   static const char *const env[] = {"LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__TOTAL_TIMEOUT=2s",
                                     "LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__NOT_FOUND_AFTER=2s",
-                                    "LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__ATTEMPTS=1000", "LARGESSE_LOG__LEVEL=info", NULL};
+                                    "LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__ATTEMPTS=1000",
+                                    "LARGESSE_LOG__LEVEL=info", NULL};
   rig.random = choose_seed();
   print_message("seed %llu\n", (unsigned long long)rig.random);
   rig.server = server_start();
@@ -147,11 +161,15 @@ static void strike(struct rig *rig, enum fault fault)
       server_broker_kill(rig->server);
       server_broker_start(rig->server);
       break;
-    case FAULTS: break;
+    case FAULTS:
+      break;
   }
 }
 
-static int64_t open_claims(struct rig *rig) { return sql_int(rig->stack->sql, "select count(*) from largesse.claim where status = 'issuing'"); }
+static int64_t open_claims(struct rig *rig)
+{
+  return sql_int(rig->stack->sql, "select count(*) from largesse.claim where status = 'issuing'");
+}
 
 static void everything_adds_up_after_a_hostile_day(void **state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lanes and rungs: what one fulfiller holds at a time, two of them on one lane, delays that do not wait for each other, and an end in the
-// middle of a call.
+// Lanes and rungs: what one fulfiller holds at a time, two of them on one lane, delays that do not wait for each other,
+// and an end in the middle of a call.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -52,11 +52,13 @@ static void script(struct stack *s, int64_t user, const char *steps)
 static int64_t waited_ms(struct stack *s, const char *claim_id, int attempt)
 {
   return sql_int(s->sql,
-                 "select coalesce((extract(epoch from max(started_at) filter (where attempt = %d + 1) - max(started_at) filter (where attempt = %d)) * 1000)::bigint, 0)"
-                 "  from largesse.attempt where activity_id || '-' || claim_id = '%s'", attempt, attempt, claim_id);
+                 "select coalesce((extract(epoch from max(started_at) filter (where attempt = %d + 1) - "
+                 "max(started_at) filter (where attempt = %d)) * 1000)::bigint, 0)"
+                 "  from largesse.attempt where activity_id || '-' || claim_id = '%s'",
+                 attempt, attempt, claim_id);
 }
 
-// --- rungs --------------------------------------------------------------------------------------------------------------
+// --- rungs ---------------------------------------------------------------------------------------------------------
 
 // With one queue and a delay per message the second claim would wait behind the first (B50).
 static void a_short_delay_does_not_wait_for_a_long_one(void **state)
@@ -79,14 +81,18 @@ static void a_short_delay_does_not_wait_for_a_long_one(void **state)
   assert_int_equal(delivery_effects(s, slow.id), 1);
 }
 
-// --- two fulfillers and their prefetch ----------------------------------------------------------------------------------
+// --- two fulfillers and their prefetch -----------------------------------------------------------------------------
 
-#define HELD (2 * DELIVERY_PREFETCH_B)
+#define HELD  (2 * DELIVERY_PREFETCH_B)
 #define CROWD (3 * HELD)
 
-static int64_t open_claims(struct stack *s) { return sql_int(s->sql, "select count(*) from largesse.claim where status = 'issuing'"); }
+static int64_t open_claims(struct stack *s)
+{
+  return sql_int(s->sql, "select count(*) from largesse.claim where status = 'issuing'");
+}
 
-// Read in this order the difference is never more than what is unacknowledged: a message is acknowledged when its claim is done.
+// Read in this order the difference is never more than what is unacknowledged: a message is acknowledged when its claim
+// is done.
 static int64_t held(struct rig *rig)
 {
   int64_t ready = broker_count(rig->broker, DELIVERY_LANE_B);
@@ -112,19 +118,24 @@ static void two_fulfillers_share_a_lane_and_hold_no_more_than_their_prefetch(voi
   struct process *second = stack_start_another(s, "fulfiller");
   struct delivery_claim claims[CROWD];
   activity_make(s->sql, &(struct activity_terms){.code = "crowd", .stock = 100, .provider = "simulator-b"});
-  simulator_script(s->simulator_port, "{\"match\":{\"rewardCode\":\"voucher-simulator-b\"},\"times\":18,\"steps\":[{\"delayMs\":1500}]}");
+  simulator_script(s->simulator_port,
+                   "{\"match\":{\"rewardCode\":\"voucher-simulator-b\"},\"times\":18,\"steps\":[{\"delayMs\":1500}]}");
   int before = deliveries_in_log(s->fulfiller);
   for (int64_t i = 0; i < CROWD; i++) claims[i] = delivery_claim(s, "crowd", 1000 + i);
   // Nothing is acknowledged before the first call has ended: until then, what is not ready is unacknowledged.
-  WAIT_FOR(simulator_stat(s->simulator_port, "inFlight") == HELD && broker_count(rig->broker, DELIVERY_LANE_B) == CROWD - HELD, 5);
+  WAIT_FOR(simulator_stat(s->simulator_port, "inFlight") == HELD &&
+               broker_count(rig->broker, DELIVERY_LANE_B) == CROWD - HELD,
+           5);
   struct waiting w = waiting_start(20);
   while (open_claims(s) > 0) {
     int64_t in_flight = simulator_stat(s->simulator_port, "inFlight"), unacknowledged = held(rig);
-    if (in_flight > HELD || unacknowledged > HELD) fail_msg("%lld calls, %lld messages held, not %d", (long long)in_flight, (long long)unacknowledged, HELD);
+    if (in_flight > HELD || unacknowledged > HELD)
+      fail_msg("%lld calls, %lld messages held, not %d", (long long)in_flight, (long long)unacknowledged, HELD);
     if (!waiting_more(&w)) fail_msg("not delivered in 20 s");
   }
   int here = deliveries_in_log(s->fulfiller) - before, there = deliveries_in_log(second);
-  if (here < DELIVERY_PREFETCH_B || there < DELIVERY_PREFETCH_B || here + there != CROWD) fail_msg("%d deliveries here, %d there", here, there);
+  if (here < DELIVERY_PREFETCH_B || there < DELIVERY_PREFETCH_B || here + there != CROWD)
+    fail_msg("%d deliveries here, %d there", here, there);
   for (size_t i = 0; i < CROWD; i++) assert_int_equal(delivery_hits(s, claims[i].id), 1);
   assert_int_equal(process_stop(second, 10), 0);
   process_free(second);
@@ -138,7 +149,8 @@ static void what_a_killed_fulfiller_held_is_delivered_once_by_the_other(void **s
   struct process *second = stack_start_another(s, "fulfiller");
   struct delivery_claim claims[CROWD];
   activity_make(s->sql, &(struct activity_terms){.code = "storm", .stock = 100});
-  simulator_script(s->simulator_port, "{\"match\":{\"rewardCode\":\"voucher-100\"},\"times\":18,\"steps\":[{\"delayMs\":400}]}");
+  simulator_script(s->simulator_port,
+                   "{\"match\":{\"rewardCode\":\"voucher-100\"},\"times\":18,\"steps\":[{\"delayMs\":400}]}");
   for (int64_t i = 0; i < CROWD; i++) claims[i] = delivery_claim(s, "storm", 2000 + i);
   WAIT_FOR(simulator_stat(s->simulator_port, "inFlight") > 0, 5);
   process_kill(second);
@@ -149,9 +161,10 @@ static void what_a_killed_fulfiller_held_is_delivered_once_by_the_other(void **s
   }
 }
 
-// --- the end of a fulfiller ---------------------------------------------------------------------------------------------
+// --- the end of a fulfiller ----------------------------------------------------------------------------------------
 
-// What was begun does not come back; what was not does, and perhaps once more by the sweeper. Takes the messages and puts two back.
+// What was begun does not come back; what was not does, and perhaps once more by the sweeper. Takes the messages and
+// puts two back.
 static void assert_lane_names_only(struct broker *b, const struct delivery_claim two[2])
 {
   struct buf body;
@@ -182,7 +195,8 @@ static void sigterm_in_a_call_lets_it_end_and_leaves_nothing_behind(void **state
     claims[i] = delivery_claim(s, "term", 3000 + i);
   }
   WAIT_FOR(simulator_stat(s->simulator_port, "inFlight") == DELIVERY_PREFETCH_B, 2);
-  for (int64_t i = DELIVERY_PREFETCH_B; i < DELIVERY_PREFETCH_B + 2; i++) claims[i] = delivery_claim(s, "term", 3000 + i);  // behind them
+  for (int64_t i = DELIVERY_PREFETCH_B; i < DELIVERY_PREFETCH_B + 2; i++)
+    claims[i] = delivery_claim(s, "term", 3000 + i);  // behind them
   double begin = support_now();
   process_signal(s->fulfiller, SIGTERM);
   assert_int_equal(process_wait(s->fulfiller, 15), 0);

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages that nobody can read: each becomes a dead letter, and the lane goes on (B59). Unknown claims in messages are
+// ignored.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "common/mem.h"
+#include "tests/support/claims.h"
+#include "tests/support/delivery.h"
+#include "tests/support/http.h"
+#include "tests/support/simulator.h"
+#include "tests/support/support.h"
+
+#define DEAD       "largesse.dead"
+#define HUGE_BYTES (3 * 1024 * 1024)
+
+struct rig {
+  struct server *server;
+  struct stack *stack;
+  struct broker *broker;
+};
+
+static int set_up(void **state)
+{
+  static struct rig rig;
+  rig.server = server_start();
+  rig.stack = delivery_stack(rig.server, &(struct stack_options){.no_reconciler = true});
+  rig.broker = broker_open(rig.stack->broker_url);
+  *state = &rig;
+  return 0;
+}
+
+static int tear_down(void **state)
+{
+  struct rig *rig = *state;
+  broker_close(rig->broker);
+  stack_free(rig->stack);
+  server_free(rig->server);
+  return 0;
+}
+
+// The next announcement; NULL if the queue is empty. json_decref.
+static json_t *take_announcement(struct broker *b)
+{
+  struct buf body;
+  json_t *json = NULL;
+  buf_init(&body, 1024 * 1024);
+  if (broker_get(b, DEAD, &body)) {
+    json = json_loadb(buf_text(&body), body.len, JSON_REJECT_DUPLICATES, NULL);
+    if (json == NULL) fail_msg("no JSON on %s: %s", DEAD, buf_text(&body));
+  }
+  buf_release(&body);
+  return json;
+}
+
+struct poison {
+  const char *name, *body;
+  size_t len;
+};
+#define TEXT(name, body)         \
+  {                              \
+    name, body, sizeof(body) - 1 \
+  }
+static const struct poison poisons[] = {
+    TEXT("cut short", "{\"v\":1,\"claims\":["),
+    TEXT("no JSON", "good morning"),
+    TEXT("empty", ""),
+    TEXT("another version", "{\"v\":2,\"claims\":[{\"id\":\"1-1\",\"attempt\":0}]}"),
+    TEXT("no claims", "{\"v\":1,\"claims\":[]}"),
+    TEXT("a claim id that is none", "{\"v\":1,\"claims\":[{\"id\":\"1'-1\",\"attempt\":0}]}"),
+    TEXT("an attempt below zero", "{\"v\":1,\"claims\":[{\"id\":\"1-1\",\"attempt\":-1}]}"),
+    TEXT("an attempt beyond 64 bits", "{\"v\":1,\"claims\":[{\"id\":\"1-1\",\"attempt\":9223372036854775808}]}"),
+    TEXT("a duplicate key", "{\"v\":1,\"claims\":[{\"id\":\"1-1\",\"id\":\"1-2\",\"attempt\":0}]}"),
+    TEXT("NUL and bytes that are no UTF-8", "{\"v\":1,\0\xff\xfe\"claims\":1}"),
+    TEXT("an array", "[1,2,3]"),
+};
+
+// The lane goes on: a claim made behind the poison is delivered within two seconds (B59).
+static void assert_lane_goes_on(struct stack *s, const char *name, int64_t user)
+{
+  struct delivery_claim claim = delivery_claim(s, "poison", user);
+  double begin = support_now();
+  WAIT_FOR(delivery_is(s, claim.id, "succeeded"), 10);
+  double seconds = support_now() - begin;
+  if (seconds > 2) fail_msg("%s: the next claim took %.1f s", name, seconds);
+}
+
+static int64_t unreadable(struct stack *s)
+{
+  return sql_int(s->sql, "select count(*) from largesse.dead_letter where claim_id is null");
+}
+
+static void unreadable_messages_become_dead_letters_and_the_lane_goes_on(void **state)
+{
+  struct rig *rig = *state;
+  struct stack *s = rig->stack;
+  int64_t user = 100, expected = 0;
+  activity_make(s->sql, &(struct activity_terms){.code = "poison", .stock = 1000});
+  for (size_t i = 0; i < sizeof poisons / sizeof poisons[0]; i++) {
+    broker_publish(rig->broker, "largesse.fulfilment", "simulator", poisons[i].body, poisons[i].len);
+    expected++;
+    assert_lane_goes_on(s, poisons[i].name, user++);
+    WAIT_FOR(unreadable(s) == expected, 5);
+  }
+  // More claims than a message may have, and a body that no message has.
+  struct buf many;
+  buf_init(&many, HUGE_BYTES + 100);
+  buf_puts(&many, "{\"v\":1,\"claims\":[");
+  for (int i = 1; i <= 101; i++) buf_printf(&many, "%s{\"id\":\"1-%d\",\"attempt\":0}", i > 1 ? "," : "", i);
+  buf_puts(&many, "]}");
+  broker_publish(rig->broker, "largesse.fulfilment", "simulator", buf_text(&many), many.len);
+  while (many.len < HUGE_BYTES) buf_puts(&many, "                                                                ");
+  broker_publish(rig->broker, "largesse.fulfilment", "simulator", buf_text(&many), many.len);
+  expected += 2;
+  assert_lane_goes_on(s, "a huge body", user++);
+  WAIT_FOR(unreadable(s) == expected, 5);
+  buf_release(&many);
+  assert_int_equal(sql_int(s->sql,
+                           "select count(*) from largesse.dead_letter where claim_id is null and (provider <> "
+                           "'simulator' or detail is null or cause is null)"),
+                   0);
+  // Each is announced once.
+  int64_t announced = 0;
+  json_t *news;
+  while ((news = take_announcement(rig->broker)) != NULL) {
+    assert_string_equal(json_string_value(json_object_get(news, "cause")), "unreadable_message");
+    announced++;
+    json_decref(news);
+  }
+  assert_int_equal(announced, expected);
+}
+
+static void unknown_claims_in_messages_are_acknowledged_and_ignored(void **state)
+{
+  struct rig *rig = *state;
+  struct stack *s = rig->stack;
+  int64_t letters = sql_int(s->sql, "select count(*) from largesse.dead_letter"),
+          attempts = sql_int(s->sql, "select count(*) from largesse.attempt");
+  int64_t requests = simulator_stat(s->simulator_port, "requests");
+  static const char *const ids[] = {"1-1", "9223372036854775807-9223372036854775807", "683000001-999999999"};
+  for (size_t i = 0; i < 3; i++) delivery_publish(rig->broker, "simulator", ids[i], 0);
+  // Together with a real one that is at another attempt.
+  struct delivery_claim claim = delivery_claim(s, "poison", 500);
+  delivery_publish(rig->broker, "simulator", claim.id, 7);
+  WAIT_FOR(delivery_is(s, claim.id, "succeeded"), 5);
+  assert_lane_goes_on(s, "unknown claims", 501);
+  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.dead_letter"), letters);
+  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.attempt"), attempts + 2);
+  assert_int_equal(simulator_stat(s->simulator_port, "requests"), requests + 2);
+  assert_int_equal(process_stop(s->fulfiller, 10), 0);
+  assert_int_equal(broker_count(rig->broker, DELIVERY_LANE), 0);  // nothing was left unacknowledged
+}
+
+static void the_books_agree(void **state)
+{
+  struct rig *rig = *state;
+  char *faults = delivery_faults(rig->stack);
+  if (faults[0] != '\0') fail_msg("claim, status, cause, provider:\n%s", faults);
+  mem_free(faults);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(unreadable_messages_become_dead_letters_and_the_lane_goes_on),
+      cmocka_unit_test(unknown_claims_in_messages_are_acknowledged_and_ignored),
+      cmocka_unit_test(the_books_agree),
+  };
+  return cmocka_run_group_tests_name("poison", tests, set_up, tear_down);
+}
