@@ -10,6 +10,7 @@ create or replace function largesse.claim_move(
 returns table (activity_id bigint, claim_id bigint)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_custom_plan  -- a plan made while the table was empty would be kept while it grows
 as $$
 #variable_conflict use_column
 declare
