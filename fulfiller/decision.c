@@ -35,9 +35,17 @@ static struct decision decide_pending(const struct provider *p, const struct att
   return (struct decision){.outcome = OUTCOME_PENDING, .due = can_ask ? p->conf->pending_poll : p->conf->pending_timeout};
 }
 
+// An answer to a repeat speaks of the repeat. That it was turned away for now, or that one like it is under way, says nothing of the
+// call before it, which may still take effect.
+static bool leaves_it_open(const struct attempt_facts *f)
+{
+  return f->is_repeat && (f->outcome == OUTCOME_RETRY || (f->outcome == OUTCOME_REFUSED && f->status == 409));
+}
+
 struct decision decision_make(const struct provider *p, const struct attempt_facts *f)
 {
   if (f->review != NULL) return to_review(f->outcome == OUTCOME_NOT_FOUND ? OUTCOME_UNKNOWN : f->outcome, f->review);
+  if (leaves_it_open(f)) return decide_unknown(p, f);
   switch (f->outcome) {
     case OUTCOME_DONE:
     case OUTCOME_REFUSED: return (struct decision){.outcome = f->outcome};

@@ -3,6 +3,8 @@
 // Pure; any thread.
 #pragma once
 
+#include <stdbool.h>
+
 #include "common/clk.h"
 #include "fulfiller/outcome.h"
 #include "fulfiller/provider.h"
@@ -13,6 +15,8 @@ struct attempt_facts {
   struct span age;          // since the claim was made
   struct span trust_left;   // a "not found" does not count for this long
   struct span retry_after;  // the provider asked for this much patience; 0: it did not
+  bool is_repeat;           // the call repeated one whose outcome nobody could be asked about
+  int status;               // of the answer; 0: none
   const char *review;       // a cause found elsewhere (the request cannot be made); NULL: none
 };
 struct decision {

@@ -15,6 +15,7 @@ static void finish(struct job *job)
   struct lane *lane = job->lane;
   struct mono_time now = clk_mono();
   struct attempt_facts facts = {.outcome = job->verdict.outcome, .tries = job->tries, .review = job->review,
+      .is_repeat = job->must_inquire && !lane->provider.inquire.exists, .status = job->verdict.status,
       .age = wall_since(clk_wall(), job->created_at), .trust_left = mono_since(job->trust_at, now), .retry_after = job->verdict.retry_after};
   job->decision = decision_make(&lane->provider, &facts);
   if (!job->has_called) job->started_at = clk_wall();

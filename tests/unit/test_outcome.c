@@ -232,6 +232,24 @@ static void more_patience_than_the_rung_has_is_given(void **state)
   answer_rules_release(&rules);
 }
 
+// Where nobody can be asked the call is repeated; being turned away then does not say that the first one had no effect.
+static void an_answer_to_a_repeat_leaves_the_first_call_open(void **state)
+{
+  (void)state;
+  struct provider_conf conf = patient_conf();
+  conf.repeat_is_safe = true;
+  struct provider p = {.conf = &conf};
+  static const struct { enum outcome answer; int status; enum outcome becomes; } cases[] = {
+      {OUTCOME_RETRY, 429, OUTCOME_UNKNOWN}, {OUTCOME_RETRY, 0, OUTCOME_UNKNOWN}, {OUTCOME_REFUSED, 409, OUTCOME_UNKNOWN},
+      {OUTCOME_REFUSED, 422, OUTCOME_REFUSED}, {OUTCOME_DONE, 200, OUTCOME_DONE}};
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    struct attempt_facts facts = {.outcome = cases[i].answer, .status = cases[i].status, .tries = 2, .is_repeat = true};
+    assert_int_equal(decision_make(&p, &facts).outcome, cases[i].becomes);
+    facts.is_repeat = false;
+    assert_int_equal(decision_make(&p, &facts).outcome, cases[i].answer);
+  }
+}
+
 static void an_unknown_outcome_is_asked_about_repeated_or_reviewed(void **state)
 {
   (void)state;
@@ -281,6 +299,7 @@ int main(void)
       cmocka_unit_test(verdicts_carry_reference_code_and_text_safely),
       cmocka_unit_test(retries_climb_the_ladder_and_end_in_review),
       cmocka_unit_test(more_patience_than_the_rung_has_is_given),
+      cmocka_unit_test(an_answer_to_a_repeat_leaves_the_first_call_open),
       cmocka_unit_test(an_unknown_outcome_is_asked_about_repeated_or_reviewed),
       cmocka_unit_test(pending_waits_without_using_up_attempts),
       cmocka_unit_test(done_and_refused_end_everything),
