@@ -71,6 +71,21 @@ enum result cmdline_parse(const struct cmdline_option *options, size_t option_co
   return RESULT_OK;
 }
 
+bool cmdline_choice(const char *value, const char *choices, int *out_index)
+{
+  size_t len = strlen(value);
+  for (int i = 0; *choices != '\0'; i++) {
+    size_t word = strcspn(choices, "|");
+    if (word == len && memcmp(choices, value, len) == 0) {
+      *out_index = i;
+      return true;
+    }
+    choices += word;
+    if (*choices == '|') choices++;
+  }
+  return false;
+}
+
 void cmdline_actor(char out_actor[CMDLINE_ACTOR_BYTES])
 {
   const char *user = getenv("USER");

@@ -21,6 +21,9 @@ struct cmdline_option {
 MUST_CHECK enum result cmdline_parse(const struct cmdline_option *options, size_t option_count, int argc, char **argv, size_t *out_words,
                                      char out_why[CMDLINE_WHY_BYTES]);
 
+// A value that must be one of a|b|c; out_index counts from 0. False: not one of them.
+bool cmdline_choice(const char *value, const char *choices, int *out_index);
+
 // "cli:alice", from USER, or with the number of the user where that is not usable.
 #define CMDLINE_ACTOR_BYTES 80
 void cmdline_actor(char out_actor[CMDLINE_ACTOR_BYTES]);

@@ -4,9 +4,12 @@
 
 #include <stdio.h>
 
+#include "common/cli.h"
+#include "common/cmdline.h"
 #include "common/text.h"
 #include "fulfiller/provider.h"
 
+#define LIST_USAGE "[--format text|json]"
 #define LISTING_BYTES_MAX (1024 * 1024)
 
 static void put_spans(struct buf *out, const struct conf_spans *spans, const char *between, const char *quote)
@@ -69,27 +72,30 @@ static enum result put_all(const struct fulfiller_conf *conf, bool is_json, stru
 static int run_list(const void *config, struct log *log, int argc, char **argv)
 {
   const struct fulfiller_conf *conf = config;
+  struct cli c = {.program = "fulfiller", .name = "providers list", .usage = LIST_USAGE};
+  const char *format = "text";
+  const struct cmdline_option options[] = {{"--format", &format, NULL}};
+  char why[CMDLINE_WHY_BYTES] = "";
+  size_t words = 0;
+  int is_json = 0;
+  (void)log;
+  if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(&c, why);
+  if (words > 0) return cli_misused(&c, "takes no arguments but its options");
+  if (!cmdline_choice(format, "text|json", &is_json)) return cli_misused(&c, "--format must be text or json");
   struct conf_fault fault = {"too many providers"};
   struct buf out;
-  (void)log;
-  bool has_format = argc == 2 && strcmp(argv[0], "--format") == 0;
-  bool is_json = has_format && strcmp(argv[1], "json") == 0;
-  if ((argc != 0 && !has_format) || (has_format && !is_json && strcmp(argv[1], "text") != 0)) {
-    fprintf(stderr, "usage: fulfiller providers list [--format text|json]\n");
-    return EXIT_USAGE;
-  }
   buf_init(&out, LISTING_BYTES_MAX);
-  enum result result = put_all(conf, is_json, &out, &fault);
-  if (result == RESULT_OK) fwrite(buf_text(&out), 1, out.len, stdout);
+  int exit_code = EXIT_CONFIG;
+  if (put_all(conf, is_json == 1, &out, &fault) == RESULT_OK) exit_code = cli_write(&c, &out, NULL);
   else fprintf(stderr, "%s\n", fault.text);
   buf_release(&out);
-  return result == RESULT_OK ? EXIT_OK : EXIT_CONFIG;
+  return exit_code;
 }
 
 const struct daemon_command *fulfiller_commands(void)
 {
   static const struct daemon_command commands[] = {
-      {"providers list", "[--format text|json]", "the providers as configured", run_list},
+      {"providers list", LIST_USAGE, "the providers as configured", run_list},
       {NULL, NULL, NULL, NULL},
   };
   return commands;

@@ -13,8 +13,6 @@
 #include "reconciler/cli.h"
 #include "reconciler/report.h"
 
-static const char name[] = "audit";
-
 struct audit_options {
   const char *date, *activity, *format, *output;
   bool all, resume;
@@ -40,15 +38,15 @@ static const char *fault_of(struct audit_options *o, size_t words)
   return NULL;
 }
 
-static int audit_and_report(struct cli *c, const struct audit_options *o)
+static int audit_and_report(struct cli *c, const struct audit_conf *conf, const struct audit_options *o)
 {
   struct audit_request request = {
     .mode = o->date != NULL ? "date" : o->all || o->activity != NULL ? "all" : "recent",
     .date = o->date, .activity_code = o->activity, .resume = o->resume};
   struct audit_report report;
   char why[DB_WHY_BYTES] = "";
-  enum result result = audit_run(c->session, &c->conf->audit, &request, &report, why);
-  if (result != RESULT_OK) return cli_failed(name, why[0] != '\0' ? why : result_text(result), cli_exit_code(result));
+  enum result result = audit_run(c->session, conf, &request, &report, why);
+  if (result != RESULT_OK) return cli_failed(c, why[0] != '\0' ? why : result_text(result), cli_exit_code(result));
 
   struct buf text, verdict;
   buf_init(&text, REPORT_BYTES_MAX);
@@ -56,14 +54,14 @@ static int audit_and_report(struct cli *c, const struct audit_options *o)
   report_put(&report, o->report_format, &text);
   struct finding_counts counts = finding_set_count(&report.findings);
   int exit_code = finding_exit_status(&counts, report.failed);
-  int written = cli_write(name, &text, o->output);
+  int written = cli_write(c, &text, o->output);
   if (written != EXIT_OK) {
     exit_code = written;
   } else if (o->output != NULL) {
     report_put_verdict(&report, &verdict);
     (void)printf("%s\nreport: %s\n", buf_text(&verdict), o->output);
   }
-  if (report.has_unfinished && !report.is_resumed) (void)fprintf(stderr, "reconciler: audit: an earlier run of this scope had not finished; --resume would have gone on with it\n");
+  if (report.has_unfinished && !report.is_resumed) (void)fprintf(stderr, "%s: %s: an earlier run of this scope had not finished; --resume would have gone on with it\n", c->program, c->name);
   buf_release(&text);
   buf_release(&verdict);
   audit_report_release(&report);
@@ -73,6 +71,8 @@ static int audit_and_report(struct cli *c, const struct audit_options *o)
 int audit_command(const void *config, struct log *log, int argc, char **argv)
 {
   (void)log;
+  struct cli c = reconciler_cli("audit", AUDIT_USAGE);
+  const struct reconciler_conf *conf = config;
   struct audit_options o = {.report_format = REPORT_TEXT};
   const struct cmdline_option options[] = {
     {"--date", &o.date, NULL},     {"--activity", &o.activity, NULL}, {"--format", &o.format, NULL},
@@ -80,12 +80,11 @@ int audit_command(const void *config, struct log *log, int argc, char **argv)
   };
   char why[CMDLINE_WHY_BYTES] = "";
   size_t words = 0;
-  if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(name, AUDIT_USAGE, why);
+  if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(&c, why);
   const char *fault = fault_of(&o, words);
-  if (fault != NULL) return cli_misused(name, AUDIT_USAGE, fault);
-  struct cli c;
-  if (!cli_open(&c, name, config)) return c.exit_code;
-  int exit_code = audit_and_report(&c, &o);
+  if (fault != NULL) return cli_misused(&c, fault);
+  if (!reconciler_cli_open(&c, config)) return c.exit_code;
+  int exit_code = audit_and_report(&c, &conf->audit, &o);
   cli_close(&c);
   return exit_code;
 }

@@ -6,10 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/doc_list.h"
 #include "common/mem.h"
 #include "common/text.h"
+#include "reconciler/cli.h"
 #include "reconciler/dead_letter.h"
-#include "reconciler/list_command.h"
 
 static const struct doc_column columns[] = {
   {"ID", "id", 8},          {"CLAIM", "claimId", 20},   {"ACTIVITY", "activityCode", 28}, {"PROVIDER", "provider", 12}, {"CAUSE", "cause", 18},
@@ -24,7 +25,7 @@ struct letter_options {
 // Which of the options a command has.
 enum { FOR_LIST = 1, FOR_SHOW = 2, FOR_RETRY = 4 };
 
-static bool parse(struct letter_options *o, int what, const char *name, const char *usage, int argc, char **argv, size_t *out_words, int *out_exit)
+static bool parse(struct cli *c, struct letter_options *o, int what, int argc, char **argv, size_t *out_words)
 {
   const struct { int what; struct cmdline_option option; } all[] = {
     {FOR_LIST | FOR_SHOW | FOR_RETRY, {"--format", &o->format, NULL}},
@@ -46,25 +47,25 @@ static bool parse(struct letter_options *o, int what, const char *name, const ch
     if ((all[i].what & what) != 0) options[count++] = all[i].option;
   }
   const char *fault = cmdline_parse(options, count, argc, argv, out_words, why) == RESULT_OK ? NULL : why;
-  if (fault == NULL && o->format != NULL && !cli_choice(o->format, "text|json", &format)) fault = "--format must be text or json";
+  if (fault == NULL && o->format != NULL && !cmdline_choice(o->format, "text|json", &format)) fault = "--format must be text or json";
   o->is_json = format == 1;
   if (fault == NULL) return true;
-  *out_exit = cli_misused(name, usage, fault);
+  c->exit_code = cli_misused(c, fault);
   return false;
 }
 
 // --- list -------------------------------------------------------------------------------------------------------------
 
-static bool list_page(struct list *l, const struct letter_options *o, const char *state, int64_t *io_after)
+static bool list_page(struct doc_list *l, const struct letter_options *o, const char *state, int64_t *io_after)
 {
   struct db_args args;
   struct db_rows *rows = NULL;
   bool is_more = false;
   const struct dead_letter_filter filter = {o->provider, o->cause, o->activity};
   db_args_init(&args);
-  if (cli_query(l->cli, store_dead_letter_list(&args, state, &filter, *io_after, list_page_rows(l)), &args, &rows)) {
+  if (cli_query(l->cli, store_dead_letter_list(&args, state, &filter, *io_after, doc_list_page_rows(l)), &args, &rows)) {
     size_t count = db_rows_count(rows);
-    is_more = list_rows(l, rows, false);
+    is_more = doc_list_rows(l, rows, 0, false);
     if (count > 0) *io_after = db_rows_i64(rows, count - 1, 0);
   }
   db_rows_free(rows);
@@ -74,23 +75,22 @@ static bool list_page(struct list *l, const struct letter_options *o, const char
 
 int dead_letter_command_list(const void *config, struct log *log, int argc, char **argv)
 {
-  static const char name[] = "dead-letters list";
   (void)log;
+  struct cli c = reconciler_cli("dead-letters list", DEAD_LETTER_LIST_USAGE);
   struct letter_options o = {0};
   size_t words = 0;
-  int exit_code = EXIT_OK, state = 0;
+  int state = 0;
   int64_t after = 0;
-  if (!parse(&o, FOR_LIST, name, DEAD_LETTER_LIST_USAGE, argc, argv, &words, &exit_code)) return exit_code;
-  if (words > 0) return cli_misused(name, DEAD_LETTER_LIST_USAGE, "takes no arguments but its options");
-  if (o.state != NULL && !cli_choice(o.state, "open|closed|all", &state)) return cli_misused(name, DEAD_LETTER_LIST_USAGE, "--state must be open, closed or all");
+  if (!parse(&c, &o, FOR_LIST, argc, argv, &words)) return c.exit_code;
+  if (words > 0) return cli_misused(&c, "takes no arguments but its options");
+  if (o.state != NULL && !cmdline_choice(o.state, "open|closed|all", &state)) return cli_misused(&c, "--state must be open, closed or all");
   if (o.after != NULL && (text_to_i64(o.after, strlen(o.after), &after) != RESULT_OK || after < 0))
-    return cli_misused(name, DEAD_LETTER_LIST_USAGE, "--after must be the id of a letter");
-  struct cli c;
-  struct list l;
-  if (!cli_open(&c, name, config)) return c.exit_code;
-  if (list_begin(&l, &c, columns, o.is_json, o.limit, DEAD_LETTER_LIST_USAGE)) {
+    return cli_misused(&c, "--after must be the id of a letter");
+  struct doc_list l;
+  if (!reconciler_cli_open(&c, config)) return c.exit_code;
+  if (doc_list_begin(&l, &c, columns, o.is_json, o.limit)) {
     while (list_page(&l, &o, o.state != NULL ? o.state : "open", &after)) {}
-    (void)list_end(&l);
+    (void)doc_list_end(&l);
   }
   cli_close(&c);
   return c.exit_code;
@@ -111,17 +111,17 @@ static bool letter_of_claim(struct cli *c, struct claim_ref claim, int64_t *out_
   return is_answered;
 }
 
-static bool find_letter(struct cli *c, const char *word, const char *usage, int64_t *out_letter)
+static bool find_letter(struct cli *c, const char *word, int64_t *out_letter)
 {
   int64_t letter = 0;
   struct claim_ref claim;
   if (dead_letter_parse(word, &letter, &claim) != RESULT_OK) {
-    c->exit_code = cli_misused(c->name, usage, "an id is the number of a letter or of a claim such as 683000001-5");
+    c->exit_code = cli_misused(c, "an id is the number of a letter or of a claim such as 683000001-5");
     return false;
   }
   if (letter == 0 && !letter_of_claim(c, claim, &letter)) return false;
   if (letter == 0) {
-    (void)fprintf(stderr, "reconciler: %s: there is no dead letter of claim %s\n", c->name, word);
+    (void)fprintf(stderr, "%s: %s: there is no dead letter of claim %s\n", c->program, c->name, word);
     c->exit_code = EXIT_DATA;
     return false;
   }
@@ -133,21 +133,19 @@ static bool find_letter(struct cli *c, const char *word, const char *usage, int6
 
 int dead_letter_command_show(const void *config, struct log *log, int argc, char **argv)
 {
-  static const char name[] = "dead-letters show";
   (void)log;
+  struct cli c = reconciler_cli("dead-letters show", DEAD_LETTER_SHOW_USAGE);
   struct letter_options o = {0};
   size_t words = 0;
-  int exit_code = EXIT_OK;
   int64_t letter = 0;
-  if (!parse(&o, FOR_SHOW, name, DEAD_LETTER_SHOW_USAGE, argc, argv, &words, &exit_code)) return exit_code;
-  if (words != 1) return cli_misused(name, DEAD_LETTER_SHOW_USAGE, "one id is needed");
-  struct cli c;
+  if (!parse(&c, &o, FOR_SHOW, argc, argv, &words)) return c.exit_code;
+  if (words != 1) return cli_misused(&c, "one id is needed");
   struct db_args args;
   struct db_rows *rows = NULL;
-  if (!cli_open(&c, name, config)) return c.exit_code;
+  if (!reconciler_cli_open(&c, config)) return c.exit_code;
   db_args_init(&args);
-  if (find_letter(&c, argv[0], DEAD_LETTER_SHOW_USAGE, &letter) && cli_query(&c, store_dead_letter_show(&args, letter), &args, &rows))
-    c.exit_code = list_show(&c, rows, o.is_json, "dead letter", argv[0]);
+  if (find_letter(&c, argv[0], &letter) && cli_query(&c, store_dead_letter_show(&args, letter), &args, &rows))
+    c.exit_code = doc_show(&c, rows, o.is_json, "dead letter", argv[0]);
   db_rows_free(rows);
   db_args_release(&args);
   cli_close(&c);
@@ -179,7 +177,7 @@ static bool retry_page(struct cli *c, struct retry_page *page, struct retry_resu
     size_t count = db_rows_count(rows);
     for (size_t i = 0; i < count; i++) {
       struct retry_row row = store_retry_row(rows, i);
-      if (retry_result_add(result, &row) != RESULT_OK) c->exit_code = cli_failed(c->name, "unknown outcome", EXIT_SOFTWARE);
+      if (retry_result_add(result, &row) != RESULT_OK) c->exit_code = cli_failed(c, "unknown outcome", EXIT_SOFTWARE);
       if (!is_json) (void)printf("%-8lld  %-20s  %s\n", (long long)row.letter_id, row.claim_ref[0] != '\0' ? row.claim_ref : "-", row.outcome);
       page->after = row.letter_id;
     }
@@ -200,7 +198,7 @@ static void retry(struct cli *c, struct retry_page *page, bool is_json)
   if (is_json) retry_result_put_json(&result, &text);
   else retry_result_put_text(&result, &text);
   buf_putc(&text, '\n');
-  int written = cli_write(c->name, &text, NULL);
+  int written = cli_write(c, &text, NULL);
   if (c->exit_code == EXIT_OK) c->exit_code = written != EXIT_OK ? written : result.counts[RETRY_NOT_FOUND] > 0 ? EXIT_DATA : EXIT_OK;
   buf_release(&text);
   retry_result_release(&result);
@@ -208,22 +206,21 @@ static void retry(struct cli *c, struct retry_page *page, bool is_json)
 
 int dead_letter_command_retry(const void *config, struct log *log, int argc, char **argv)
 {
-  static const char name[] = "dead-letters retry";
   (void)log;
+  struct cli c = reconciler_cli("dead-letters retry", DEAD_LETTER_RETRY_USAGE);
   struct letter_options o = {0};
   size_t words = 0;
-  int exit_code = EXIT_OK;
   char actor[CMDLINE_ACTOR_BYTES];
-  if (!parse(&o, FOR_RETRY, name, DEAD_LETTER_RETRY_USAGE, argc, argv, &words, &exit_code)) return exit_code;
+  const struct reconciler_conf *conf = config;
+  if (!parse(&c, &o, FOR_RETRY, argc, argv, &words)) return c.exit_code;
   const char *fault = retry_fault(&o, words);
-  if (fault != NULL) return cli_misused(name, DEAD_LETTER_RETRY_USAGE, fault);
+  if (fault != NULL) return cli_misused(&c, fault);
   cmdline_actor(actor);
-  struct cli c;
-  if (!cli_open(&c, name, config)) return c.exit_code;
+  if (!reconciler_cli_open(&c, config)) return c.exit_code;
   int64_t *ids = words > 0 ? MEM_ARRAY(int64_t, words) : NULL;
   bool are_known = true;
-  for (size_t i = 0; i < words && are_known; i++) are_known = find_letter(&c, argv[i], DEAD_LETTER_RETRY_USAGE, &ids[i]);
-  struct retry_page page = {.ids = ids, .id_count = words, .filter = {o.provider, o.cause, o.activity}, .limit = c.conf->retry_batch_rows,
+  for (size_t i = 0; i < words && are_known; i++) are_known = find_letter(&c, argv[i], &ids[i]);
+  struct retry_page page = {.ids = ids, .id_count = words, .filter = {o.provider, o.cause, o.activity}, .limit = conf->retry_batch_rows,
                             .actor = actor, .reason = o.reason, .is_dry_run = o.is_dry_run};
   if (are_known) retry(&c, &page, o.is_json);
   mem_free(ids);

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
+#include "common/doc_list.h"
 #include "common/mem.h"
-#include "reconciler/list_command.h"
+#include "reconciler/cli.h"
 #include "reconciler/store.h"
 
 static const struct doc_column columns[] = {
@@ -14,15 +15,15 @@ static const struct doc_column columns[] = {
   {"ACTUAL", "actual", 40},    {"KEY", "key", 0},          {NULL, NULL, 0},
 };
 
-static bool list_page(struct list *l, const struct finding_filter *filter, char **io_after)
+static bool list_page(struct doc_list *l, const struct finding_filter *filter, char **io_after)
 {
   struct db_args args;
   struct db_rows *rows = NULL;
   bool is_more = false;
   db_args_init(&args);
-  if (cli_query(l->cli, store_finding_list(&args, filter, *io_after, list_page_rows(l)), &args, &rows)) {
+  if (cli_query(l->cli, store_finding_list(&args, filter, *io_after, doc_list_page_rows(l)), &args, &rows)) {
     size_t count = db_rows_count(rows);
-    is_more = list_rows(l, rows, true);
+    is_more = doc_list_rows(l, rows, 0, true);
     if (count > 0) {
       mem_free(*io_after);
       *io_after = mem_strdup(db_rows_text(rows, count - 1, 0));
@@ -35,8 +36,8 @@ static bool list_page(struct list *l, const struct finding_filter *filter, char 
 
 int finding_command_list(const void *config, struct log *log, int argc, char **argv)
 {
-  static const char name[] = "findings list";
   (void)log;
+  struct cli c = reconciler_cli("findings list", FINDING_LIST_USAGE);
   struct finding_filter filter = {NULL, NULL, NULL};
   const char *begin = "", *limit = NULL, *format = "text";
   const struct cmdline_option options[] = {
@@ -46,18 +47,17 @@ int finding_command_list(const void *config, struct log *log, int argc, char **a
   char why[CMDLINE_WHY_BYTES] = "";
   size_t words = 0;
   int state = 0, is_json = 0;
-  if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(name, FINDING_LIST_USAGE, why);
-  if (words > 0) return cli_misused(name, FINDING_LIST_USAGE, "takes no arguments but its options");
-  if (!cli_choice(format, "text|json", &is_json)) return cli_misused(name, FINDING_LIST_USAGE, "--format must be text or json");
-  if (filter.state != NULL && !cli_choice(filter.state, "opened|open|gone|all", &state))
-    return cli_misused(name, FINDING_LIST_USAGE, "--state must be opened, open, gone or all");
-  struct cli c;
-  struct list l;
-  if (!cli_open(&c, name, config)) return c.exit_code;
+  if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(&c, why);
+  if (words > 0) return cli_misused(&c, "takes no arguments but its options");
+  if (!cmdline_choice(format, "text|json", &is_json)) return cli_misused(&c, "--format must be text or json");
+  if (filter.state != NULL && !cmdline_choice(filter.state, "opened|open|gone|all", &state))
+    return cli_misused(&c, "--state must be opened, open, gone or all");
+  struct doc_list l;
+  if (!reconciler_cli_open(&c, config)) return c.exit_code;
   char *after = mem_strdup(begin);
-  if (list_begin(&l, &c, columns, is_json == 1, limit, FINDING_LIST_USAGE)) {
+  if (doc_list_begin(&l, &c, columns, is_json == 1, limit)) {
     while (list_page(&l, &filter, &after)) {}
-    (void)list_end(&l);
+    (void)doc_list_end(&l);
   }
   mem_free(after);
   cli_close(&c);
@@ -66,22 +66,21 @@ int finding_command_list(const void *config, struct log *log, int argc, char **a
 
 int finding_command_show(const void *config, struct log *log, int argc, char **argv)
 {
-  static const char name[] = "findings show";
   (void)log;
+  struct cli c = reconciler_cli("findings show", FINDING_SHOW_USAGE);
   const char *format = "text";
   const struct cmdline_option options[] = {{"--format", &format, NULL}};
   char why[CMDLINE_WHY_BYTES] = "";
   size_t words = 0;
   int is_json = 0;
-  if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(name, FINDING_SHOW_USAGE, why);
-  if (words != 1) return cli_misused(name, FINDING_SHOW_USAGE, "one key is needed");
-  if (!cli_choice(format, "text|json", &is_json)) return cli_misused(name, FINDING_SHOW_USAGE, "--format must be text or json");
-  struct cli c;
+  if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(&c, why);
+  if (words != 1) return cli_misused(&c, "one key is needed");
+  if (!cmdline_choice(format, "text|json", &is_json)) return cli_misused(&c, "--format must be text or json");
   struct db_args args;
   struct db_rows *rows = NULL;
-  if (!cli_open(&c, name, config)) return c.exit_code;
+  if (!reconciler_cli_open(&c, config)) return c.exit_code;
   db_args_init(&args);
-  if (cli_query(&c, store_finding_show(&args, argv[0]), &args, &rows)) c.exit_code = list_show(&c, rows, is_json == 1, "finding", argv[0]);
+  if (cli_query(&c, store_finding_show(&args, argv[0]), &args, &rows)) c.exit_code = doc_show(&c, rows, is_json == 1, "finding", argv[0]);
   db_rows_free(rows);
   db_args_release(&args);
   cli_close(&c);

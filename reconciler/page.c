@@ -5,10 +5,10 @@
 
 #include <string.h>
 
+#include "common/doc_text.h"
 #include "common/html_out.h"
 #include "common/jsonx.h"
 #include "reconciler/call.h"
-#include "reconciler/doc_text.h"
 #include "reconciler/store.h"
 
 #define ROWS_MAX 200

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
+#include "common/cmdline.h"
 #include "common/text.h"
 #include "reconciler/call.h"
-#include "reconciler/cli.h"
 #include "reconciler/store.h"
 
 #define LIMIT_DEFAULT 100
@@ -82,7 +82,7 @@ void review_api_dead_letters(struct web_request *web)
   if (!read_limit(web, &limit) || !call_number(web, "after", 0, INT64_MAX, &after) || !call_text(web, "state", &state) ||
       !call_text(web, "provider", &f.provider) || !call_text(web, "cause", &f.cause) || !call_text(web, "activityCode", &f.activity_code)) return;
   if (state == NULL) state = "open";
-  if (!cli_choice(state, "open|closed|all", &index)) {
+  if (!cmdline_choice(state, "open|closed|all", &index)) {
     call_refuse(web, "state: must be open, closed or all");
     return;
   }
@@ -98,7 +98,7 @@ void review_api_findings(struct web_request *web)
   int index;
   if (!read_limit(web, &limit) || !call_text(web, "after", &after) || !call_text(web, "state", &f.state) || !call_text(web, "kind", &f.kind) ||
       !call_text(web, "activityCode", &f.activity_code)) return;
-  if (f.state != NULL && !cli_choice(f.state, "opened|open|gone|all", &index)) {
+  if (f.state != NULL && !cmdline_choice(f.state, "opened|open|gone|all", &index)) {
     call_refuse(web, "state: must be opened, open, gone or all");
     return;
   }

@@ -34,7 +34,7 @@ json_t *apply_note(struct apply_run *run, const char *type, const char *code, co
 static bool script(struct apply_run *run, const char *sql)
 {
   const struct db_statement statement = {sql, sql};
-  return cli_query(run->cli, &statement, NULL, NULL, &run->exit_code);
+  return cli_query(run->cli, &statement, NULL, NULL);
 }
 
 static void refuse_at(struct apply_run *run, int line, const char *path, const char *reason)
@@ -52,10 +52,10 @@ static bool put_event(struct apply_run *run)
   struct db_rows *now = NULL, *rows = NULL;
   db_args_init(&args);
   db_args_text(&args, run->event->time_zone);
-  bool is_ok = cli_query(run->cli, &SQL_APPLY_NOW, &args, &now, &run->exit_code);
+  bool is_ok = cli_query(run->cli, &SQL_APPLY_NOW, &args, &now);
   if (is_ok && !db_rows_bool(now, 0, 1)) {
     refuse_at(run, conf_tree_get(run->event->root, "timeZone")->line, "timeZone", "not an IANA time zone");
-    run->exit_code = EXIT_DATA;
+    run->cli->exit_code = EXIT_DATA;
     is_ok = false;
   }
   if (is_ok) {
@@ -64,7 +64,7 @@ static bool put_event(struct apply_run *run)
     db_args_text(&args, run->event->code);
     db_args_text(&args, run->event->title);
     db_args_text(&args, run->event->time_zone);
-    is_ok = cli_query(run->cli, &SQL_EVENT_PUT, &args, &rows, &run->exit_code);
+    is_ok = cli_query(run->cli, &SQL_EVENT_PUT, &args, &rows);
   }
   if (is_ok) (void)apply_note(run, "event", run->event->code, db_rows_text(rows, 0, 0));
   db_rows_free(rows);
@@ -93,7 +93,7 @@ static bool put_reward(struct apply_run *run, const struct event_reward *reward)
   else db_args_null(&args);
   db_args_text(&args, terms.has_amount ? terms.currency : NULL);
   db_args_text(&args, params);
-  bool is_ok = cli_query(run->cli, &SQL_REWARD_PUT, &args, &rows, &run->exit_code);
+  bool is_ok = cli_query(run->cli, &SQL_REWARD_PUT, &args, &rows);
   if (is_ok) (void)apply_note(run, "reward", terms.code, db_rows_text(rows, 0, 0));
   db_rows_free(rows);
   db_args_release(&args);
@@ -114,7 +114,7 @@ static bool note_left_alone(struct apply_run *run)
     db_args_array_text(&args, code, strlen(code));
   }
   db_args_array_end(&args);
-  bool is_ok = cli_query(run->cli, &SQL_APPLY_LEFT_ALONE, &args, &rows, &run->exit_code);
+  bool is_ok = cli_query(run->cli, &SQL_APPLY_LEFT_ALONE, &args, &rows);
   for (size_t i = 0; is_ok && i < db_rows_count(rows); i++) {
     json_t *item = apply_note(run, "activity", db_rows_text(rows, i, 0), "left_alone");
     (void)json_object_set_new(item, "status", json_string(db_rows_text(rows, i, 1)));
@@ -133,36 +133,39 @@ static bool apply_all(struct apply_run *run)
   for (size_t i = 0; is_ok && i < run->event->session_count; i++) is_ok = apply_session(run, &run->event->sessions[i]);
   is_ok = is_ok && note_left_alone(run);
   if (is_ok && run->refusals > 0) {
-    run->exit_code = EXIT_DATA;
+    run->cli->exit_code = EXIT_DATA;
     is_ok = false;
   }
-  return is_ok && (run->cli->is_plan || script(run, "commit"));
+  return is_ok && (run->command->is_plan || script(run, "commit"));
 }
 
 static void roll_back(struct apply_run *run)
 {
-  int ignored;
   static const struct db_statement rollback = {"rollback", "rollback"};
-  (void)cli_query(run->cli, &rollback, NULL, NULL, &ignored);
+  int exit_code = run->cli->exit_code;  // tells why it came to this
+  (void)cli_query(run->cli, &rollback, NULL, NULL);
+  run->cli->exit_code = exit_code;
 }
 
-static int apply_event(struct cli *cli, const struct scheduler_conf *conf, struct event_file *event, json_t *reports)
+static int apply_event(struct command *command, const struct scheduler_conf *conf, struct event_file *event, json_t *reports)
 {
-  struct apply_run run = {.cli = cli, .conf = conf, .event = event};
+  struct cli *cli = &command->cli;
+  struct apply_run run = {.items = NULL};
   bool is_ok = false;
   for (int attempt = 1; attempt <= TRIES; attempt++) {
     cli->is_patient = attempt < TRIES;
     json_decref(run.items);
-    run = (struct apply_run){.cli = cli, .conf = conf, .event = event, .items = json_array(), .exit_code = EXIT_OK};
+    cli->exit_code = EXIT_OK;
+    run = (struct apply_run){.command = command, .cli = cli, .conf = conf, .event = event, .items = json_array()};
     is_ok = apply_all(&run);
-    if ((!is_ok && run.exit_code != EXIT_UNAVAILABLE) || cli->is_plan) roll_back(&run);
-    if (is_ok || run.exit_code != EXIT_TEMPORARY) break;
+    if ((!is_ok && cli->exit_code != EXIT_UNAVAILABLE) || command->is_plan) roll_back(&run);
+    if (is_ok || cli->exit_code != EXIT_TEMPORARY) break;
   }
   if (!is_ok) (void)fprintf(stderr, "%s: nothing was applied\n", event->name);
-  else if (cli->is_json) (void)json_array_append_new(reports, apply_report_json(&run));
+  else if (command->is_json) (void)json_array_append_new(reports, apply_report_json(&run));
   else apply_report_text(&run);
   json_decref(run.items);
-  return is_ok ? EXIT_OK : run.exit_code;
+  return is_ok ? EXIT_OK : cli->exit_code;
 }
 
 // --- files ------------------------------------------------------------------------------------------------------------
@@ -204,18 +207,19 @@ static int read_event(const char *name, struct event_file **out_event)
 int apply_command(const void *config, struct log *log, int argc, char **argv)
 {
   (void)log;
-  struct cli c;
+  struct command c;
   struct event_file *events[FILES_MAX] = {NULL};
   int exit_code = EXIT_OK;
-  if (!cli_parse(&c, "apply", "FILE… [--plan] [--format text|json]", CLI_PLAN | CLI_FORMAT, 1, FILES_MAX, argc, argv, &exit_code)) return exit_code;
+  if (!command_parse(&c, "apply", "FILE… [--plan] [--format text|json]", OPTION_PLAN | OPTION_FORMAT, 1, FILES_MAX, argc, argv)) return c.cli.exit_code;
   for (size_t i = 0; i < c.word_count; i++) {
     int code = read_event(c.words[i], &events[i]);
     if (code != EXIT_OK) exit_code = code;
   }
   json_t *reports = json_array();
-  if (exit_code == EXIT_OK && cli_open(&c, config, &exit_code)) {
+  if (exit_code == EXIT_OK && !command_open(&c, config)) exit_code = c.cli.exit_code;
+  if (exit_code == EXIT_OK) {
     for (size_t i = 0; exit_code == EXIT_OK && i < c.word_count; i++) exit_code = apply_event(&c, config, events[i], reports);
-    cli_close(&c);
+    cli_close(&c.cli);
   }
   if (c.is_json) {
     json_t *report = json_pack("{s:O}", "files", reports);

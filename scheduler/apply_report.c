@@ -60,11 +60,11 @@ void apply_report_text(const struct apply_run *run)
 {
   for (size_t i = 0; i < json_array_size(run->items); i++) print_item(json_array_get(run->items, i));
   (void)printf("%s: %s%zu created, %zu updated, %zu unchanged, %zu published, %zu left alone\n", run->event->name,
-               run->cli->is_plan ? "plan, nothing was changed: " : "", count(run, "created"), count(run, "updated"), count(run, "unchanged"),
+               run->command->is_plan ? "plan, nothing was changed: " : "", count(run, "created"), count(run, "updated"), count(run, "unchanged"),
                count_published(run), count(run, "left_alone"));
 }
 
 json_t *apply_report_json(const struct apply_run *run)
 {
-  return json_pack("{s:s, s:s, s:b, s:O}", "file", run->event->name, "event", run->event->code, "plan", run->cli->is_plan ? 1 : 0, "items", run->items);
+  return json_pack("{s:s, s:s, s:b, s:O}", "file", run->event->name, "event", run->event->code, "plan", run->command->is_plan ? 1 : 0, "items", run->items);
 }

@@ -7,22 +7,22 @@
 #include <stdbool.h>
 
 #include "common/clk.h"
-#include "scheduler/cli.h"
+#include "scheduler/command.h"
 #include "scheduler/config.h"
 #include "scheduler/event_file.h"
 
 struct apply_run {
-  struct cli *cli;
+  const struct command *command;
+  struct cli *cli;           // its session; exit_code is set when a statement fails
   const struct scheduler_conf *conf;
   struct event_file *event;
   struct wall_time now;      // the database's, when the transaction began
   struct wall_time begin;    // of demonstrations named by their start: what their +5s is added to; 0: not known yet
   size_t refusals;           // named on stderr; the transaction is rolled back in the end
   json_t *items;             // what was done, for the report
-  int exit_code;             // set when a statement fails
 };
 
-// False when the transaction cannot go on (exit_code is set). Refusals do not stop it: all of them are wanted.
+// False when the transaction cannot go on (cli->exit_code is set). Refusals do not stop it: all of them are wanted.
 bool apply_session(struct apply_run *run, struct event_session *s);
 // apply_start.c: when it starts and ends; names demonstrations. *out_is_refused: there is no such instant.
 bool apply_find_start(struct apply_run *run, struct event_session *s, bool *out_is_refused);

@@ -22,7 +22,7 @@ static bool look_before(struct apply_run *run, const struct event_session *s, st
   struct before b = {0};
   db_args_init(&args);
   db_args_text(&args, s->code);
-  bool is_ok = cli_query(run->cli, &SQL_APPLY_PRESENT, &args, &rows, &run->exit_code);
+  bool is_ok = cli_query(run->cli, &SQL_APPLY_PRESENT, &args, &rows);
   if (is_ok && db_rows_count(rows) > 0) {
     b = (struct before){true, strcmp(db_rows_text(rows, 0, 0), "draft") == 0, !db_rows_is_null(rows, 0, 3), db_rows_i64(rows, 0, 3)};
   }
@@ -81,10 +81,10 @@ static bool publish(struct apply_run *run, const struct event_session *s, bool *
   db_args_init(&args);
   db_args_text(&args, s->code);
   db_args_text(&args, "publish");
-  db_args_text(&args, run->cli->actor);
+  db_args_text(&args, run->command->actor);
   db_args_text(&args, "event file");
   db_args_null(&args);
-  bool is_ok = cli_query(run->cli, &SQL_ACTIVITY_ACTION, &args, &rows, &run->exit_code);
+  bool is_ok = cli_query(run->cli, &SQL_ACTIVITY_ACTION, &args, &rows);
   if (is_ok && strcmp(db_rows_text(rows, 0, 0), "ok") == 0) {
     *out_is_published = true;
   } else if (is_ok) {
@@ -103,9 +103,9 @@ static bool put(struct apply_run *run, const struct event_session *s, struct db_
   char *doc = json_dumps(s->doc, JSON_COMPACT);
   db_args_init(&args);
   db_args_text(&args, doc);
-  db_args_text(&args, run->cli->actor);
+  db_args_text(&args, run->command->actor);
   db_args_null(&args);
-  bool is_ok = cli_query(run->cli, &SQL_ACTIVITY_PUT, &args, out_rows, &run->exit_code);
+  bool is_ok = cli_query(run->cli, &SQL_ACTIVITY_PUT, &args, out_rows);
   db_args_release(&args);
   free(doc);
   return is_ok;

@@ -26,7 +26,7 @@ static bool find_local(struct apply_run *run, struct event_session *s, bool *out
   db_args_text(&args, s->local);
   db_args_text(&args, run->event->time_zone);
   db_args_text(&args, s->offset);
-  bool is_ok = cli_query(run->cli, &SQL_APPLY_INSTANT, &args, &rows, &run->exit_code);
+  bool is_ok = cli_query(run->cli, &SQL_APPLY_INSTANT, &args, &rows);
   if (is_ok && db_rows_is_null(rows, 0, 0)) {
     char fault[256];
     (void)snprintf(fault, sizeof fault, "startAt: there is no %s%s in %s", s->local, s->offset, run->event->time_zone);
@@ -89,7 +89,7 @@ static bool find_begin(struct apply_run *run)
   db_args_init(&args);
   db_args_text(&args, run->event->code);
   db_args_text(&args, regex);
-  bool is_ok = cli_query(run->cli, &SQL_APPLY_LATEST_START, &args, &rows, &run->exit_code);
+  bool is_ok = cli_query(run->cli, &SQL_APPLY_LATEST_START, &args, &rows);
   if (is_ok) {
     struct wall_time latest = db_rows_time(rows, 0, 0);
     run->begin = latest.us > run->now.us ? wall_after(latest, span_us(-last->after.us)) : run->now;
@@ -108,10 +108,10 @@ static bool name_by_start(struct apply_run *run, struct event_session *s, struct
   db_args_init(&args);
   db_args_time(&args, start);
   db_args_text(&args, run->event->time_zone);
-  bool is_ok = cli_query(run->cli, &SQL_APPLY_LOCAL_NAME, &args, &rows, &run->exit_code);
+  bool is_ok = cli_query(run->cli, &SQL_APPLY_LOCAL_NAME, &args, &rows);
   if (is_ok && event_session_name(run->event, s, db_rows_text(rows, 0, 0), db_rows_text(rows, 0, 1), &fault) != RESULT_OK) {
     (void)fprintf(stderr, "%s\n", fault.text);
-    run->exit_code = EXIT_DATA;
+    run->cli->exit_code = EXIT_DATA;
     is_ok = false;
   }
   db_rows_free(rows);
@@ -126,7 +126,7 @@ static bool find_named(struct apply_run *run, struct event_session *s)
   struct db_rows *rows = NULL;
   db_args_init(&args);
   db_args_text(&args, s->code);
-  bool is_ok = cli_query(run->cli, &SQL_APPLY_PRESENT, &args, &rows, &run->exit_code);
+  bool is_ok = cli_query(run->cli, &SQL_APPLY_PRESENT, &args, &rows);
   if (is_ok && db_rows_count(rows) > 0) {
     (void)set_window(s, db_rows_time(rows, 0, 1), db_rows_time(rows, 0, 2));
   } else if (is_ok) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON documents of the database for people at a terminal: one as indented lines, many as a table.
 // Pure; any thread.
-#include "reconciler/doc_text.h"
+#include "common/doc_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,11 +88,20 @@ void doc_put_titles(const struct doc_column *columns, struct buf *out)
   buf_putc(out, '\n');
 }
 
+static const json_t *member_of(const json_t *doc, const char *path)
+{
+  for (size_t len; *path != '\0'; path += len + (path[len] == '.')) {
+    len = strcspn(path, ".");
+    doc = json_object_getn(doc, path, len);
+  }
+  return doc;
+}
+
 void doc_put_row(const struct doc_column *columns, const json_t *doc, struct buf *out)
 {
   for (; columns->title != NULL; columns++) {
     size_t begin = out->len;
-    put_scalar(json_object_get(doc, columns->member), out);
+    put_scalar(member_of(doc, columns->member), out);
     size_t len = out->len - begin;
     if (len == 0) buf_putc(out, '-');
     if (columns[1].title == NULL) break;
