@@ -2,25 +2,16 @@
 // Asking the database now and then how much waits. Loop thread.
 #include "fulfiller/figures.h"
 
-#include "common/loop.h"
 #include "common/mem.h"
+#include "common/periodic.h"
 #include "fulfiller/app.h"
 #include "fulfiller/store.h"
 
 struct figures {
   struct runtime *rt;
-  struct db_pool *db;
   const struct conf_map *providers;
-  struct span every;
-  struct loop_timer *timer;
-  struct db_request req;
-  bool is_stopping;
+  struct periodic count;
 };
-
-static void again(struct figures *f)
-{
-  if (!f->is_stopping) loop_timer_set(f->timer, f->every);
-}
 
 // Only configured providers have a series of their own; letters of others are for the reports.
 static const char *configured(const struct figures *f, const char *provider)
@@ -31,9 +22,15 @@ static const char *configured(const struct figures *f, const char *provider)
   return NULL;
 }
 
-static void on_rows(struct db_request *req, const struct db_rows *rows)
+static const struct db_statement *prepare(void *ctx, struct db_args *args)
 {
-  struct figures *f = CONTAINER_OF(req, struct figures, req);
+  (void)ctx;
+  return store_figures(args);
+}
+
+static struct span on_rows(void *ctx, const struct db_rows *rows)
+{
+  struct figures *f = ctx;
   for (size_t i = 0; i < f->providers->count; i++) {
     metric_series_put(METRIC_SERIES(f->rt->metrics, M_DEAD_LETTERS, f->providers->items[i].name), 0);
   }
@@ -43,47 +40,26 @@ static void on_rows(struct db_request *req, const struct db_rows *rows)
     if (figure.is_due) metric_put(f->rt->metrics, M_DUE_CLAIMS, (double)figure.amount);
     else if (provider != NULL) metric_series_put(METRIC_SERIES(f->rt->metrics, M_DEAD_LETTERS, provider), (double)figure.amount);
   }
-  again(f);
-}
-
-static void on_error(struct db_request *req, const struct db_error *error)
-{
-  (void)error;  // the pool logs it; the next one will tell
-  again(CONTAINER_OF(req, struct figures, req));
-}
-
-static void on_timeout(struct db_request *req) { again(CONTAINER_OF(req, struct figures, req)); }
-
-static void ask(void *ctx)
-{
-  struct figures *f = ctx;
-  store_figures(&f->req);
-  if (db_pool_submit(f->db, &f->req) != RESULT_OK) again(f);
+  return f->count.every;
 }
 
 struct figures *figures_new(struct runtime *rt, struct db_pool *db, const struct conf_map *providers, struct span every)
 {
+  static const struct periodic_spec spec = {"figures", prepare, on_rows, NULL};
   struct figures *f = MEM_NEW(struct figures);
-  *f = (struct figures){.rt = rt, .db = db, .providers = providers, .every = every,
-                        .req = {.on_rows = on_rows, .on_error = on_error, .on_timeout = on_timeout}};
-  db_args_init(&f->req.args);
-  f->timer = loop_timer_new(rt->loop, ask, f);
-  loop_timer_set(f->timer, span_ms(100));
+  f->rt = rt;
+  f->providers = providers;
+  periodic_init(&f->count, &spec, f, rt, db, every);
+  periodic_soon(&f->count);
   return f;
 }
 
-void figures_set_every(struct figures *f, struct span every) { f->every = every; }
-
-void figures_stop(struct figures *f)
-{
-  f->is_stopping = true;
-  loop_timer_clear(f->timer);
-}
+void figures_set_every(struct figures *f, struct span every) { f->count.every = every; }
+void figures_stop(struct figures *f) { periodic_stop(&f->count); }
 
 void figures_free(struct figures *f)
 {
   if (f == NULL) return;
-  loop_timer_free(f->timer);
-  db_args_release(&f->req.args);
+  periodic_release(&f->count);
   mem_free(f);
 }

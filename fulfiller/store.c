@@ -177,10 +177,10 @@ void store_unreadable(struct db_request *req, const char *provider, const char *
 
 int64_t store_letter_id(const struct db_rows *rows) { return db_rows_count(rows) > 0 ? db_rows_i64(rows, 0, 0) : 0; }
 
-void store_figures(struct db_request *req)
+const struct db_statement *store_figures(struct db_args *args)
 {
-  req->statement = &SQL_DELIVERY_FIGURES;
-  db_args_clear(&req->args);
+  (void)args;
+  return &SQL_DELIVERY_FIGURES;
 }
 
 struct figure_row store_figure_row(const struct db_rows *rows, size_t row)

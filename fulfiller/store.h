@@ -22,6 +22,6 @@ struct settled_row store_settled_row(const struct db_rows *rows, size_t row);
 void store_unreadable(struct db_request *req, const char *provider, const char *why, const char *body);
 int64_t store_letter_id(const struct db_rows *rows);
 
-void store_figures(struct db_request *req);
+const struct db_statement *store_figures(struct db_args *args);
 struct figure_row { bool is_due; const char *provider; int64_t amount; };
 struct figure_row store_figure_row(const struct db_rows *rows, size_t row);

@@ -5,23 +5,18 @@
 
 #include <string.h>
 
-#include "common/loop.h"
 #include "common/mem.h"
+#include "common/periodic.h"
 #include "reconciler/app.h"
 #include "reconciler/store.h"
 
 #define LABELS_MAX 64
-#define RETRY_AFTER span_s(1)
 
 struct figures {
   struct runtime *rt;
-  struct db_pool *db;
-  struct db_request req;
-  struct loop_timer *timer;
-  struct span every;
+  struct periodic count;
   char *providers[LABELS_MAX];   // whose number was put; it falls to 0 when it is not answered any more
   size_t provider_count;
-  bool is_stopped;
 };
 
 static void remember_provider(struct figures *f, const char *provider)
@@ -45,74 +40,41 @@ static void put_figure(struct figures *f, const struct figure_row *row)
   }
 }
 
-static void again(struct figures *f, struct span pause)
+static const struct db_statement *prepare(void *ctx, struct db_args *args)
 {
-  if (!f->is_stopped) loop_timer_set(f->timer, pause);
+  (void)ctx;
+  return store_figures(args);
 }
 
-static void on_rows(struct db_request *req, const struct db_rows *rows)
+static struct span on_rows(void *ctx, const struct db_rows *rows)
 {
-  struct figures *f = CONTAINER_OF(req, struct figures, req);
+  struct figures *f = ctx;
   for (size_t i = 0; i < f->provider_count; i++) metric_series_put(METRIC_SERIES(f->rt->metrics, M_DEAD_LETTERS, f->providers[i]), 0);
   for (size_t i = 0; i < db_rows_count(rows); i++) {
     struct figure_row row = store_figure_row(rows, i);
     put_figure(f, &row);
   }
-  again(f, f->every);
-}
-
-static void on_error(struct db_request *req, const struct db_error *error)
-{
-  struct figures *f = CONTAINER_OF(req, struct figures, req);
-  if (error->failure == DB_FAILED_STATEMENT) LOG(f->rt->log, EV_FIGURES_FAILED, F_STR("sqlstate", error->sqlstate), F_STR("message", error->message));
-  again(f, f->every);
-}
-
-static void on_timeout(struct db_request *req)
-{
-  struct figures *f = CONTAINER_OF(req, struct figures, req);
-  LOG(f->rt->log, EV_FIGURES_FAILED, F_STR("message", "timed out"));
-  again(f, f->every);
-}
-
-static void on_due(void *ctx)
-{
-  struct figures *f = ctx;
-  db_args_clear(&f->req.args);
-  f->req.statement = store_figures(&f->req.args);
-  if (db_pool_submit(f->db, &f->req) != RESULT_OK) again(f, RETRY_AFTER);
+  return f->count.every;
 }
 
 struct figures *figures_new(struct runtime *rt, struct db_pool *db, struct span every)
 {
+  static const struct periodic_spec spec = {"figures", prepare, on_rows, NULL};
   struct figures *f = MEM_NEW(struct figures);
   f->rt = rt;
-  f->db = db;
-  f->every = every;
-  f->timer = loop_timer_new(rt->loop, on_due, f);
-  db_args_init(&f->req.args);
-  f->req.on_rows = on_rows;
-  f->req.on_error = on_error;
-  f->req.on_timeout = on_timeout;
+  periodic_init(&f->count, &spec, f, rt, db, every);
   metric_put(rt->metrics, M_AUDIT_LAST_SUCCESS, 0);
   return f;
 }
 
-void figures_start(struct figures *f) { loop_timer_set(f->timer, span_us(0)); }
-
-void figures_stop(struct figures *f)
-{
-  f->is_stopped = true;
-  loop_timer_clear(f->timer);
-}
-
-void figures_set_every(struct figures *f, struct span every) { f->every = every; }
+void figures_start(struct figures *f) { periodic_soon(&f->count); }
+void figures_stop(struct figures *f) { periodic_stop(&f->count); }
+void figures_set_every(struct figures *f, struct span every) { f->count.every = every; }
 
 void figures_free(struct figures *f)
 {
   if (f == NULL) return;
-  loop_timer_free(f->timer);
+  periodic_release(&f->count);
   for (size_t i = 0; i < f->provider_count; i++) mem_free(f->providers[i]);
-  db_args_release(&f->req.args);
   mem_free(f);
 }

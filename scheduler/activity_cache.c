@@ -7,9 +7,9 @@
 
 #include "common/contract.h"
 #include "common/mem.h"
+#include "common/periodic.h"
 #include "common/text.h"
 #include "scheduler/app.h"
-#include "scheduler/periodic.h"
 #include "scheduler/worker_store.h"
 
 enum { BUCKETS_AT_FIRST = 1024 };       // a power of two

@@ -4,8 +4,8 @@
 #include "scheduler/clock.h"
 
 #include "common/mem.h"
+#include "common/periodic.h"
 #include "scheduler/app.h"
-#include "scheduler/periodic.h"
 #include "scheduler/worker_store.h"
 
 #define LOOK_EVERY          span_s(1)  // what others publish meanwhile, and clocks that jump

@@ -5,7 +5,7 @@
 
 #include "common/contract.h"
 #include "common/mem.h"
-#include "scheduler/periodic.h"
+#include "common/periodic.h"
 #include "scheduler/worker_store.h"
 
 enum { ROWS_MAX = 512 };  // counters written by one statement

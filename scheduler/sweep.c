@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/periodic.h"
 #include "scheduler/app.h"
-#include "scheduler/periodic.h"
 #include "scheduler/worker_store.h"
 
 #define MARK_SLACK      span_s(60)  // rows that were locked or not yet visible in the last pass

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A statement that is run again and again, one at a time. It survives a database that is away.
 // Owner: the worker that embeds it; loop thread.
-#include "scheduler/periodic.h"
+#include "common/periodic.h"
 
 #include "common/compiler.h"
 
