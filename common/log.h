@@ -20,12 +20,7 @@ struct log_event_def {
   enum log_level level;
 };
 
-// Events of the library come first; a daemon's own enum starts at LOG_COMMON_EVENT_COUNT:
-//   enum scheduler_event { EV_BASE = LOG_COMMON_EVENT_COUNT - 1,
-//   #define LOG_EVENT(id, level, name) id,
-//   #include "scheduler/log_events.def"
-//   #undef LOG_EVENT
-//   };
+// Events of the library come first; a daemon's own start at LOG_COMMON_EVENT_COUNT (common/daemon_ids.h).
 enum log_common_event {
 #define LOG_EVENT(id, level, name) id,
 #include "common/log_events.def"

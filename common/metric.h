@@ -19,7 +19,7 @@ struct metric_def {
   const char *help;
 };
 
-// Like the log events: the library's ids first, a daemon's enum starts at METRIC_COMMON_COUNT.
+// Like the log events: the library's ids first, a daemon's own start at METRIC_COMMON_COUNT (common/daemon_ids.h).
 enum metric_common {
 #define METRIC(id, type, name, labels, help) id,
 #include "common/metrics.def"

@@ -3,7 +3,11 @@
 // Owner: main; loop thread.
 #pragma once
 
+#define DAEMON_LOG_EVENTS "fulfiller/log_events.def"
+#define DAEMON_METRICS "fulfiller/metrics.def"
+
 #include "common/daemon.h"
+#include "common/daemon_ids.h"
 #include "common/web.h"
 #include "fulfiller/config.h"
 
@@ -11,20 +15,6 @@ struct figures;
 struct lane;
 struct letters;
 struct settler;
-
-// The daemon's own log events and metrics, after the library's.
-enum fulfiller_event {
-  EV_FULFILLER_BASE = LOG_COMMON_EVENT_COUNT - 1,
-#define LOG_EVENT(id, level, name) id,
-#include "fulfiller/log_events.def"
-#undef LOG_EVENT
-};
-enum fulfiller_metric {
-  M_FULFILLER_BASE = METRIC_COMMON_COUNT - 1,
-#define METRIC(id, type, name, labels, help) id,
-#include "fulfiller/metrics.def"
-#undef METRIC
-};
 
 struct app {
   struct runtime *rt;

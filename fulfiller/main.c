@@ -2,31 +2,16 @@
 // The fulfiller: takes accepted claims from the lanes, calls their providers, and records what came of it.
 // Owner: the process.
 #include "fulfiller/app.h"
+
+#include "common/daemon_tables.h"
 #include "fulfiller/commands.h"
-
-static const struct log_event_def log_events[] = {
-#define LOG_EVENT(id, level, name) {name, level},
-#include "common/log_events.def"
-#include "fulfiller/log_events.def"
-#undef LOG_EVENT
-};
-
-static const struct metric_def metric_defs[] = {
-#define METRIC(id, type, name, labels, help) {name, type, labels, help},
-#include "common/metrics.def"
-#include "fulfiller/metrics.def"
-#undef METRIC
-};
 
 int main(int argc, char **argv)
 {
   const struct daemon_spec spec = {
     .name = "fulfiller",
     .conf_table = fulfiller_conf_table(),
-    .log_events = log_events,
-    .log_event_count = ARRAY_LEN(log_events),
-    .metric_defs = metric_defs,
-    .metric_count = ARRAY_LEN(metric_defs),
+    DAEMON_TABLES,
     .commands = fulfiller_commands(),
     .start = app_start,
     .reload = app_reload,

@@ -3,27 +3,17 @@
 // Owner: main; loop thread.
 #pragma once
 
+#define DAEMON_LOG_EVENTS "reconciler/log_events.def"
+#define DAEMON_METRICS "reconciler/metrics.def"
+
 #include "common/buf.h"
 #include "common/daemon.h"
+#include "common/daemon_ids.h"
 #include "common/web.h"
 #include "reconciler/config.h"
 
 struct figures;
 struct loop_timer;
-
-// The daemon's own log events and metrics, after the library's.
-enum reconciler_event {
-  EV_RECONCILER_BASE = LOG_COMMON_EVENT_COUNT - 1,
-#define LOG_EVENT(id, level, name) id,
-#include "reconciler/log_events.def"
-#undef LOG_EVENT
-};
-enum reconciler_metric {
-  M_RECONCILER_BASE = METRIC_COMMON_COUNT - 1,
-#define METRIC(id, type, name, labels, help) id,
-#include "reconciler/metrics.def"
-#undef METRIC
-};
 
 struct app {
   struct runtime *rt;

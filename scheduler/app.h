@@ -3,8 +3,12 @@
 // Owner: main; loop thread.
 #pragma once
 
+#define DAEMON_LOG_EVENTS "scheduler/log_events.def"
+#define DAEMON_METRICS "scheduler/metrics.def"
+
 #include "common/buf.h"
 #include "common/daemon.h"
+#include "common/daemon_ids.h"
 #include "common/web.h"
 #include "scheduler/config.h"
 
@@ -15,20 +19,6 @@ struct event_relay;
 struct lane_publisher;
 struct refusal_counts;
 struct sweeper;
-
-// The daemon's own log events and metrics, after the library's.
-enum scheduler_event {
-  EV_SCHEDULER_BASE = LOG_COMMON_EVENT_COUNT - 1,
-#define LOG_EVENT(id, level, name) id,
-#include "scheduler/log_events.def"
-#undef LOG_EVENT
-};
-enum scheduler_metric {
-  M_SCHEDULER_BASE = METRIC_COMMON_COUNT - 1,
-#define METRIC(id, type, name, labels, help) id,
-#include "scheduler/metrics.def"
-#undef METRIC
-};
 
 struct app {
   struct runtime *rt;
