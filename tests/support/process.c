@@ -52,14 +52,14 @@ static const char **merge_environment(const char *const *more)
   return env;
 }
 
-NO_RETURN static void become(const char *const *argv, const char *const *env, pid_t parent, int out, int err)
+NO_RETURN static void become(const char *const *argv, const char *const *env, pid_t parent, int death_signal, int out, int err)
 {
   sigset_t none;
   sigemptyset(&none);
   (void)sigprocmask(SIG_SETMASK, &none, NULL);
   (void)signal(SIGPIPE, SIG_DFL);
   (void)setpgid(0, 0);
-  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+  (void)prctl(PR_SET_PDEATHSIG, death_signal);
   if (getppid() != parent) _exit(127);
   int in = open("/dev/null", O_RDONLY);
   if (in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0) _exit(127);
@@ -69,7 +69,7 @@ NO_RETURN static void become(const char *const *argv, const char *const *env, pi
   _exit(127);
 }
 
-static pid_t launch(const char *const *argv, const char *const *more_env, int out, int err)
+static pid_t launch(const char *const *argv, const char *const *more_env, int death_signal, int out, int err)
 {
   const char **env = merge_environment(more_env);
   pid_t parent = getpid();
@@ -77,7 +77,7 @@ static pid_t launch(const char *const *argv, const char *const *more_env, int ou
   fflush(stderr);
   pid_t pid = fork();
   if (pid < 0) support_die("fork: %s", strerror(errno));
-  if (pid == 0) become(argv, env, parent, out, err);
+  if (pid == 0) become(argv, env, parent, death_signal, out, err);
   (void)setpgid(pid, pid);
   mem_free(env);
   return pid;
@@ -95,7 +95,7 @@ struct process *process_spawn(const struct process_spec *spec)
   p->ready_seconds = spec->ready_seconds > 0 ? spec->ready_seconds : 20;
   int fd = open(p->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) support_die("%s: %s", p->log, strerror(errno));
-  p->pid = launch(spec->argv, spec->env, fd, fd);
+  p->pid = launch(spec->argv, spec->env, spec->death_signal != 0 ? spec->death_signal : SIGKILL, fd, fd);
   (void)close(fd);
   return p;
 }
@@ -229,7 +229,7 @@ int process_run(const char *const *argv, const char *const *env, double seconds,
   int first[2], second[2];
   if (pipe2(first, O_CLOEXEC) != 0 || pipe2(second, O_CLOEXEC) != 0) support_die("pipe: %s", strerror(errno));
   double end = support_now() + seconds;
-  struct process p = {.pid = launch(argv, env, first[1], second[1])};
+  struct process p = {.pid = launch(argv, env, SIGKILL, first[1], second[1])};
   (void)close(first[1]);
   (void)close(second[1]);
   collect((int[]){first[0], second[0]}, (struct buf *const[]){out, out_errors}, end);

@@ -16,6 +16,7 @@ struct process_spec {
   int ready_port;           // wait until GET ready_path answers 200; 0: do not wait
   const char *ready_path;   // NULL: "/readyz"
   double ready_seconds;     // 0: 20
+  int death_signal;         // what the child gets if this program ends first; 0: SIGKILL
 };
 struct process;
 

@@ -47,7 +47,8 @@ report() {
   printf '%-4s %-44s %4d passed%s  (%d s)\n' "$word" "$name" "$passed" "$note" "$seconds"
   [ "$failed" = 0 ] && return 0
   [ "$status" != 124 ] && [ "$status" != 137 ] || printf '  | ended after %s s: time-out\n' "$PROGRAM_SECONDS"
-  grep -v -e '^\[ RUN ' -e '^\[       OK' "$log" | tail -n "${TEST_LINES:-40}" | sed 's/^/  | /'
+  # A failed test leaves its memory behind; that is not what went wrong.
+  grep -vE '^\[ RUN |^\[       OK|^    #[0-9]+ 0x|^(In)?[Dd]irect leak' "$log" | cat -s | tail -n "${TEST_LINES:-40}" | sed 's/^/  | /'
 }
 
 # start_job NAME COMMAND...: in the background, when a place is free.
@@ -213,4 +214,4 @@ main() {
   [ "$FAILED" = 0 ]
 }
 
-main "$@"
+main "$@"; exit $?  # on one line, so that the script may be edited while it runs

@@ -58,7 +58,7 @@ static void start_own(struct server *s)
   char *env[] = {support_format("LARGESSE_PORT=%d", s->base), support_format("LARGESSE_HOME=%s", s->home),
                  support_format("LARGESSE_BROKER_VHOSTS=%d", VHOSTS_PREPARED), support_format("LARGESSE_SHARED_BUFFERS=256"), NULL};
   s->own = process_spawn(&(struct process_spec){.name = "servers", .argv = (const char *[]){script, "servers", NULL},
-                                                .env = (const char *const *)env});
+                                                .env = (const char *const *)env, .death_signal = SIGTERM});
   wait_for_servers(s);
   for (size_t i = 0; env[i] != NULL; i++) mem_free(env[i]);
   mem_free(script);

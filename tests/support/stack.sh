@@ -171,4 +171,4 @@ case $command in
   env) prepare; show_env ;;
   psql|rabbitmqctl|rabbitmq-diagnostics|rabbitmq-queues) prepare; tools "$@" ;;
   *) die "usage: stack.sh run|demo|servers|stop|env|psql|rabbitmqctl" ;;
-esac
+esac; exit $?  # on one line, so that the script may be edited while it runs
