@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Claims go on while RabbitMQ is blocked, goes away or loses its publishers: everything that was accepted is delivered
-// afterwards. LARGESSE_CHAOS makes alarms and kills last longer; LARGESSE_SEED repeats the moments. runs alone
+// afterwards. LARGESSE_CHAOS makes alarms and kills last longer; LARGESSE_SEED repeats the moments.
+// runs alone
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // News on the message bus: what the scheduler's relay makes of rows in event_out, with and without somebody who
-// listens. Owner: nobody; one thread. runs alone
+// listens. Owner: nobody; one thread.
+// runs alone
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

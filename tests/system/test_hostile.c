@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hostile day: a thousand claims a second while every daemon is killed again and again and the servers go away
 // under them. Afterwards the clients' record, the claims, the provider's books and the audit say the same.
-// LARGESSE_CHAOS makes it a long day; LARGESSE_SEED repeats one. runs alone
+// LARGESSE_CHAOS makes it a long day; LARGESSE_SEED repeats one.
+// runs alone
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
