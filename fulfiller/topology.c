@@ -25,7 +25,7 @@ void topology_rung_name(struct span delay, char out[TOPOLOGY_NAME_BYTES])
 
 void topology_declare_common(struct mq_publisher *publisher, struct mq_consumer *consumer)
 {
-  static char fulfilment[] = TOPOLOGY_EXCHANGE, dead[] = TOPOLOGY_DEAD, no_key[] = "";
+  char fulfilment[] = TOPOLOGY_EXCHANGE, dead[] = TOPOLOGY_DEAD, no_key[] = "";
   const struct mq_exchange lanes = {fulfilment, MQ_DIRECT}, letters = {dead, MQ_FANOUT};
   const struct mq_queue queue = {.name = dead, .ttl = span_s(DEAD_TTL_S), .bind_exchange = dead, .bind_key = no_key};
   mq_consumer_exchange(consumer, &lanes);
@@ -36,7 +36,7 @@ void topology_declare_common(struct mq_publisher *publisher, struct mq_consumer 
 
 static void declare_rung(struct mq_publisher *publisher, struct span delay)
 {
-  static char fulfilment[] = TOPOLOGY_EXCHANGE, no_key[] = "";
+  char fulfilment[] = TOPOLOGY_EXCHANGE, no_key[] = "";
   char name[TOPOLOGY_NAME_BYTES];
   topology_rung_name(delay, name);
   const struct mq_exchange exchange = {name, MQ_FANOUT};
@@ -47,7 +47,7 @@ static void declare_rung(struct mq_publisher *publisher, struct span delay)
 
 void topology_declare_lane(struct mq_publisher *publisher, struct mq_consumer *consumer, const struct provider *p)
 {
-  static char fulfilment[] = TOPOLOGY_EXCHANGE;
+  char fulfilment[] = TOPOLOGY_EXCHANGE;
   char name[TOPOLOGY_NAME_BYTES], key[TOPOLOGY_NAME_BYTES];
   topology_lane_name(p->name, name);
   snprintf(key, sizeof key, "%s", p->name);

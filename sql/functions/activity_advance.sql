@@ -22,7 +22,11 @@ begin
        order by case a.status when 'published' then a.start_at else a.end_at end, a.id
        limit i_limit for no key update skip locked);
     return query
-      select m.code, to_status, case i when 1 then a.start_at else a.end_at end, v_now
+      -- Nothing is due before it was published: the lag of a late publication is not the clock's.
+      select m.code, to_status,
+             greatest(case i when 1 then a.start_at else a.end_at end,
+                      (select max(h.at) from largesse.activity_history h where h.activity_id = a.id and h.to_status in ('published', 'paused'))),
+             v_now
         from largesse.activity_move(v_due, to_status, 'clock', null) m join largesse.activity a on a.id = m.activity_id;
   end loop;
 end $$;
