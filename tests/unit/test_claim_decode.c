@@ -138,8 +138,8 @@ static void quick_way_takes_ordinary_claims(void **state)
   (void)state;
   static const char *const bodies[] = {
       "{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\"}",
-      "{\"activityCode\":\"a\",\"userId\":\"9223372036854775807\",\"bizId\":\"x\",\"channel\":\"APP\",\"quantity\":"
-      "2147483647}",
+      ("{\"activityCode\":\"a\",\"userId\":\"9223372036854775807\",\"bizId\":\"x\",\"channel\":\"APP\",\"quantity\":"
+       "2147483647}"),
       " {\t\"bizId\" : \"x:1\" ,\r\n\"userId\" : 7 , \"activityCode\" : \"A-1.b_c\" } \n",
   };
   for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
