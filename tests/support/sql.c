@@ -28,7 +28,7 @@ static void ignore_notice(void *arg, const char *message)
 
 struct sql *sql_open(const char *conninfo)
 {
-  struct waiting w = waiting_start(20);
+  struct waiting w = waiting_start(90);
   PGconn *conn = PQconnectdb(conninfo);
   while (PQstatus(conn) != CONNECTION_OK) {
     if (!waiting_more(&w)) support_die("database %s: %s", conninfo, PQerrorMessage(conn));

@@ -11,7 +11,7 @@
 
 struct sql;
 
-struct sql *sql_open(const char *conninfo);  // tries again for 20 s while the server starts
+struct sql *sql_open(const char *conninfo);  // tries again for 90 s: a server may have much to recover
 void sql_close(struct sql *s);               // NULL is allowed
 
 // The query text is a printf format: numbers and trusted text only; quote with %s and sql_quote otherwise.
