@@ -12,52 +12,16 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "tests/support/mq_probe.h"
-#include "tests/support/server.h"
+#include "tests/support/mq_fixture.h"
 #include "tests/support/support.h"
 
-struct fixture {
-  struct server *server;
-  char *url;
-  struct mq_rig rig;
-  struct mq_publisher *p;
-  struct mq_consumer *c;
-};
-
-static int start(void **state)
-{
-  struct fixture *f = MEM_NEW(struct fixture);
-  f->server = server_start();
-  *state = f;
-  return 0;
-}
-
-static int stop(void **state)
-{
-  struct fixture *f = *state;
-  server_free(f->server);
-  mem_free(f);
-  return 0;
-}
-
-// Each test has a virtual host of its own.
+// With a publisher and a consumer.
 static int open_rig(void **state)
 {
-  struct fixture *f = *state;
-  f->url = server_new_broker_url(f->server);
-  mq_rig_init(&f->rig, f->url);
+  struct mq_fixture *f = *state;
+  (void)mq_fixture_open(state);
   f->p = mq_rig_publisher(&f->rig);
   f->c = mq_rig_consumer(&f->rig);
-  return 0;
-}
-
-static int close_rig(void **state)
-{
-  struct fixture *f = *state;
-  mq_consumer_free(f->c);
-  mq_publisher_free(f->p);
-  mq_rig_release(&f->rig);
-  mem_free(f->url);
   return 0;
 }
 
@@ -68,7 +32,7 @@ static struct mq_queue lane(char *name, char *key)
   return (struct mq_queue){.name = name, .bind_exchange = "fulfilment", .bind_key = key};
 }
 
-static void declare_lane(struct fixture *f, char *name, char *key)
+static void declare_lane(struct mq_fixture *f, char *name, char *key)
 {
   struct mq_queue q = lane(name, key);
   mq_publisher_exchange(f->p, &fulfilment);
@@ -78,28 +42,11 @@ static void declare_lane(struct fixture *f, char *name, char *key)
   mq_consumer_queue(f->c, &q);
 }
 
-static struct mq_received *subscribe(struct fixture *f, const char *queue, uint16_t prefetch, bool hold,
-                                     struct mq_subscription **out_sub)
-{
-  struct mq_received *r = MEM_NEW(struct mq_received);
-  r->consumer = f->c;
-  r->hold = hold;
-  struct mq_subscription *s = mq_subscribe(f->c, queue, prefetch, mq_on_delivery, r);
-  if (out_sub != NULL) *out_sub = s;
-  return r;
-}
-
-static void turn_for(struct fixture *f, int ms)
-{
-  struct mono_time end = mono_after(clk_mono(), span_ms(ms));
-  while (mono_before(clk_mono(), end)) mq_rig_turn(&f->rig);
-}
-
 static void message_arrives_as_it_was_sent(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   declare_lane(f, "lane.a", "a");
-  struct mq_received *r = subscribe(f, "lane.a", 10, false, NULL);
+  struct mq_received *r = mq_fixture_subscribe(f, "lane.a", 10, false, NULL);
   struct mq_outcomes o = {0};
   static const char trace[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const struct mq_header headers[] = {{"other", "x"}, {"traceparent", trace}};
@@ -128,10 +75,10 @@ static void message_arrives_as_it_was_sent(void **state)
 
 static void bodies_of_every_size_arrive_whole(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   static const size_t sizes[] = {0, 1, 4096, 131064, 131065, 400000, 1024 * 1024};
   declare_lane(f, "lane.a", "a");
-  struct mq_received *r = subscribe(f, "lane.a", 3, false, NULL);
+  struct mq_received *r = mq_fixture_subscribe(f, "lane.a", 3, false, NULL);
   struct mq_outcomes o = {0};
   char *body = mem_zalloc(1024 * 1024 + 1, 1);
   memset(body, 'x', 1024 * 1024 + 1);
@@ -153,7 +100,7 @@ static void count_by_kind(void *ctx, enum mq_outcome outcome) { ((int *)ctx)[out
 
 static void what_no_queue_takes_is_returned(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   declare_lane(f, "lane.a", "a");
   int routable[4] = {0}, stray[4] = {0};
   for (int i = 0; i < 1500; i++) {
@@ -172,7 +119,7 @@ static void what_no_queue_takes_is_returned(void **state)
 
 static void depth_counts_ready_messages(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   declare_lane(f, "lane.a", "a");
   struct mq_outcomes o = {0};
   for (int i = 0; i < 7; i++) assert_true(mq_send_number(f->p, "fulfilment", "a", i, mq_on_outcome, &o));
@@ -194,7 +141,7 @@ static void depth_counts_ready_messages(void **state)
 
 static void questions_are_bounded(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   struct mq_depth d = {0};
   int taken = 0;
   while (mq_publisher_depth(f->p, "lane.missing", mq_on_depth, &d) == RESULT_OK && taken < 10000) taken++;
@@ -205,7 +152,7 @@ static void questions_are_bounded(void **state)
 // A rung: fanout exchange, a queue with a TTL, dead-lettering to the lanes under the message's own key.
 static void rung_gives_back_under_the_own_key(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   declare_lane(f, "lane.a", "a");
   declare_lane(f, "lane.b", "b");
   const struct mq_exchange x = {.name = "retry.400ms", .type = MQ_FANOUT};
@@ -213,7 +160,7 @@ static void rung_gives_back_under_the_own_key(void **state)
       .name = "retry.400ms", .ttl = span_ms(400), .dead_letter_exchange = "fulfilment", .bind_exchange = "retry.400ms"};
   mq_publisher_exchange(f->p, &x);
   mq_publisher_queue(f->p, &q);
-  struct mq_received *a = subscribe(f, "lane.a", 10, false, NULL), *b = subscribe(f, "lane.b", 10, false, NULL);
+  struct mq_received *a = mq_fixture_subscribe(f, "lane.a", 10, false, NULL), *b = mq_fixture_subscribe(f, "lane.b", 10, false, NULL);
   struct mq_outcomes o = {0};
   struct mono_time sent = clk_mono();
   assert_true(mq_send_number(f->p, "retry.400ms", "a", 1, mq_on_outcome, &o));
@@ -229,16 +176,16 @@ static void rung_gives_back_under_the_own_key(void **state)
 
 static void prefetch_bounds_what_is_unacknowledged(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   declare_lane(f, "lane.a", "a");
   for (int i = 0; i < 20; i++) assert_true(mq_send_number(f->p, "fulfilment", "a", i, NULL, NULL));
-  struct mq_received *r = subscribe(f, "lane.a", 5, true, NULL);
+  struct mq_received *r = mq_fixture_subscribe(f, "lane.a", 5, true, NULL);
   MQ_WAIT(&f->rig, r->count == 5, 10);
-  turn_for(f, 300);
+  mq_fixture_turn(f, 300);
   assert_int_equal(r->count, 5);
   mq_ack(f->c, r->held[2]);
   MQ_WAIT(&f->rig, r->count == 6, 10);
-  turn_for(f, 200);
+  mq_fixture_turn(f, 200);
   assert_int_equal(r->count, 6);
   mq_requeue(f->c, r->held[0]);
   MQ_WAIT(&f->rig, r->count == 7, 10);
@@ -247,9 +194,9 @@ static void prefetch_bounds_what_is_unacknowledged(void **state)
 
 static void requeued_message_comes_again(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   declare_lane(f, "lane.a", "a");
-  struct mq_received *r = subscribe(f, "lane.a", 1, true, NULL);
+  struct mq_received *r = mq_fixture_subscribe(f, "lane.a", 1, true, NULL);
   assert_true(mq_send_number(f->p, "fulfilment", "a", 1, NULL, NULL));
   MQ_WAIT(&f->rig, r->count == 1, 10);
   mq_requeue(f->c, r->held[0]);
@@ -269,12 +216,12 @@ static void requeued_message_comes_again(void **state)
 // Acks in a shuffled order, some requeued: afterwards exactly the requeued ones are in the queue.
 static void acks_out_of_order_settle_exactly_those(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   declare_lane(f, "lane.a", "a");
   enum { COUNT = 1000 };
   for (int i = 0; i < COUNT; i++) assert_true(mq_send_number(f->p, "fulfilment", "a", i, NULL, NULL));
   struct mq_subscription *s;
-  struct mq_received *r = subscribe(f, "lane.a", COUNT, true, &s);
+  struct mq_received *r = mq_fixture_subscribe(f, "lane.a", COUNT, true, &s);
   MQ_WAIT(&f->rig, r->count == COUNT, 20);
   mq_unsubscribe(s);
   for (int i = 0; i < COUNT; i++) {
@@ -287,7 +234,7 @@ static void acks_out_of_order_settle_exactly_those(void **state)
   }
   mq_consumer_flush(f->c, span_s(5));
   MQ_WAIT(&f->rig, mq_rig_depth(&f->rig, f->p, "lane.a").messages == COUNT / 10, 10);
-  turn_for(f, 100);
+  mq_fixture_turn(f, 100);
   assert_int_equal(mq_rig_depth(&f->rig, f->p, "lane.a").messages, COUNT / 10);
   assert_int_equal(r->count, COUNT);
   assert_int_equal(mq_rig_count_log(&f->rig, "mq.consumer_cancelled"), 0);
@@ -296,24 +243,24 @@ static void acks_out_of_order_settle_exactly_those(void **state)
 
 static void drained_subscription_gets_nothing_new(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   declare_lane(f, "lane.a", "a");
   struct mq_subscription *s;
-  struct mq_received *r = subscribe(f, "lane.a", 3, true, &s);
+  struct mq_received *r = mq_fixture_subscribe(f, "lane.a", 3, true, &s);
   for (int i = 0; i < 10; i++) assert_true(mq_send_number(f->p, "fulfilment", "a", i, NULL, NULL));
   MQ_WAIT(&f->rig, r->count == 3, 10);
   mq_unsubscribe(s);
   for (int i = 0; i < 3; i++) mq_ack(f->c, r->held[i]);
   mq_consumer_flush(f->c, span_s(2));
-  turn_for(f, 300);
+  mq_fixture_turn(f, 300);
   assert_int_equal(r->count, 3);
   assert_int_equal(mq_rig_depth(&f->rig, f->p, "lane.a").messages, 7);
   // The place of an ended subscription is used again, any number of times.
   for (int round = 0; round < 300; round++) {
     mq_unsubscribe(mq_subscribe(f->c, "lane.a", 1, mq_on_delivery, r));
-    if (round % 20 == 0) turn_for(f, 100);
+    if (round % 20 == 0) mq_fixture_turn(f, 100);
   }
-  struct mq_received *again = subscribe(f, "lane.a", 10, false, NULL);
+  struct mq_received *again = mq_fixture_subscribe(f, "lane.a", 10, false, NULL);
   MQ_WAIT(&f->rig, again->count >= 7, 20);
   MQ_WAIT(&f->rig, mq_rig_depth(&f->rig, f->p, "lane.a").messages == 0, 10);
   mem_free(again);
@@ -322,9 +269,9 @@ static void drained_subscription_gets_nothing_new(void **state)
 
 static void freeing_a_consumer_gives_its_deliveries_back(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   declare_lane(f, "lane.a", "a");
-  struct mq_received *r = subscribe(f, "lane.a", 4, true, NULL);
+  struct mq_received *r = mq_fixture_subscribe(f, "lane.a", 4, true, NULL);
   for (int i = 0; i < 4; i++) assert_true(mq_send_number(f->p, "fulfilment", "a", i, NULL, NULL));
   MQ_WAIT(&f->rig, r->count == 4, 10);
   mq_ack(f->c, r->held[0]);
@@ -336,7 +283,7 @@ static void freeing_a_consumer_gives_its_deliveries_back(void **state)
 
 static void full_ring_takes_nothing(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   declare_lane(f, "lane.a", "a");
   struct mq_outcomes o = {0};
   int taken = 0;
@@ -351,7 +298,7 @@ static void full_ring_takes_nothing(void **state)
 
 static void unconfirmed_messages_are_lost_when_freed(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   struct mq_outcomes o = {0};
   declare_lane(f, "lane.a", "a");
   for (int i = 0; i < 4000; i++) assert_true(mq_send_number(f->p, "fulfilment", "a", i, mq_on_outcome, &o));
@@ -361,7 +308,7 @@ static void unconfirmed_messages_are_lost_when_freed(void **state)
   assert_int_equal(o.returned + o.nacked, 0);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_rig, close_rig)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, open_rig, mq_fixture_close)
 
 int main(void)
 {
@@ -380,5 +327,5 @@ int main(void)
       CASE(full_ring_takes_nothing),
       CASE(unconfirmed_messages_are_lost_when_freed),
   };
-  return cmocka_run_group_tests(tests, start, stop);
+  return cmocka_run_group_tests(tests, mq_fixture_start, mq_fixture_stop);
 }

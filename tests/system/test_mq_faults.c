@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Publisher and consumer while the broker stops, is starved, hangs, forgets or refuses: nothing confirmed is lost,
-// nothing hangs, and everything comes back by itself. runs alone
+// nothing hangs, and everything comes back by itself.
+// runs alone
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,60 +19,15 @@
 
 #include "common/mem.h"
 #include "common/text.h"
-#include "tests/support/mq_probe.h"
-#include "tests/support/server.h"
+#include "tests/support/mq_fixture.h"
 #include "tests/support/support.h"
 
 #define MIB ((size_t)1024 * 1024)
 
-struct fixture {
-  struct server *server;
-  char *url;
-  struct mq_rig rig;
-  struct mq_publisher *p;
-  struct mq_consumer *c;
-};
-
-static int start(void **state)
-{
-  struct fixture *f = MEM_NEW(struct fixture);
-  f->server = server_start();
-  *state = f;
-  return 0;
-}
-
-static int stop(void **state)
-{
-  struct fixture *f = *state;
-  server_free(f->server);
-  mem_free(f);
-  return 0;
-}
-
-static int open_rig(void **state)
-{
-  struct fixture *f = *state;
-  f->url = server_new_broker_url(f->server);
-  mq_rig_init(&f->rig, f->url);
-  return 0;
-}
-
-static int close_rig(void **state)
-{
-  struct fixture *f = *state;
-  mq_consumer_free(f->c);
-  mq_publisher_free(f->p);
-  f->c = NULL;
-  f->p = NULL;
-  mq_rig_release(&f->rig);
-  mem_free(f->url);
-  return 0;
-}
-
 static const struct mq_queue lane = {.name = "lane.a", .bind_exchange = "fulfilment", .bind_key = "a"};
 static const struct mq_exchange fulfilment = {.name = "fulfilment", .type = MQ_DIRECT};
 
-static void open_publisher(struct fixture *f)
+static void open_publisher(struct mq_fixture *f)
 {
   f->p = mq_rig_publisher(&f->rig);
   mq_publisher_exchange(f->p, &fulfilment);
@@ -79,33 +35,23 @@ static void open_publisher(struct fixture *f)
   MQ_WAIT(&f->rig, mq_rig_depth(&f->rig, f->p, "lane.a").result == RESULT_OK, 10);
 }
 
-static void open_consumer(struct fixture *f)
+static void open_consumer(struct mq_fixture *f)
 {
   f->c = mq_rig_consumer(&f->rig);
   mq_consumer_exchange(f->c, &fulfilment);
   mq_consumer_queue(f->c, &lane);
 }
 
-static struct mq_received *subscribe(struct fixture *f, uint16_t prefetch, bool hold)
+static struct mq_received *subscribe(struct mq_fixture *f, uint16_t prefetch, bool hold)
 {
-  struct mq_received *r = MEM_NEW(struct mq_received);
-  r->consumer = f->c;
-  r->hold = hold;
-  mq_subscribe(f->c, "lane.a", prefetch, mq_on_delivery, r);
-  return r;
-}
-
-static void turn_for(struct fixture *f, int ms)
-{
-  struct mono_time end = mono_after(clk_mono(), span_ms(ms));
-  while (mono_before(clk_mono(), end)) mq_rig_turn(&f->rig);
+  return mq_fixture_subscribe(f, "lane.a", prefetch, hold, NULL);
 }
 
 // --- a broker that stops and starts
 // -------------------------------------------------------------------------------------
 enum { RESTART_MESSAGES = 3000 };
 struct sending {
-  struct fixture *f;
+  struct mq_fixture *f;
   int n;
   bool confirmed;
 };
@@ -133,7 +79,7 @@ static int seen_of(const struct mq_received *r)
   return count;
 }
 
-static void send_range(struct fixture *f, struct sending *all, int from, int to)
+static void send_range(struct mq_fixture *f, struct sending *all, int from, int to)
 {
   for (int i = from; i < to; i++) {
     all[i] = (struct sending){.f = f, .n = i};
@@ -144,7 +90,7 @@ static void send_range(struct fixture *f, struct sending *all, int from, int to)
 
 static void broker_restarts_lose_nothing(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   struct sending *all = MEM_ARRAY(struct sending, RESTART_MESSAGES);
   open_publisher(f);
   open_consumer(f);
@@ -173,14 +119,14 @@ static void broker_restarts_lose_nothing(void **state)
 // -----------------------------------------------------------------------------------------------------
 static void memory_alarm_blocks_and_then_everything_is_confirmed(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   struct mq_outcomes o = {0};
   open_publisher(f);
   server_broker_alarm(f->server, true);
   int sent = 0;
   for (; sent < 2000; sent++) assert_true(mq_send_number(f->p, "fulfilment", "a", sent, mq_on_outcome, &o));
   MQ_WAIT(&f->rig, mq_publisher_is_blocked(f->p), 10);
-  turn_for(f, 500);
+  mq_fixture_turn(f, 500);
   assert_true(mq_rig_metric(&f->rig, "largesse_amqp_connection_blocked") == 1);
   assert_int_equal(mq_rig_count_log(&f->rig, "mq.connection_blocked"), 1);
   struct mono_time asked = clk_mono();
@@ -188,7 +134,7 @@ static void memory_alarm_blocks_and_then_everything_is_confirmed(void **state)
   assert_true(mono_since(clk_mono(), asked).us < 2000000);
   while (mq_send_number(f->p, "fulfilment", "a", sent, mq_on_outcome, &o)) sent++;  // a full ring is said at once
   assert_int_equal(mq_publisher_open(f->p), f->rig.conf.ring_max);
-  turn_for(f, 12000);  // longer than two heartbeats: a blocked connection is not a dead one
+  mq_fixture_turn(f, 12000);  // longer than two heartbeats: a blocked connection is not a dead one
   assert_true(mq_publisher_is_blocked(f->p));
   assert_int_equal(mq_outcomes_total(&o), sent - f->rig.conf.ring_max);
   server_broker_alarm(f->server, false);
@@ -199,7 +145,7 @@ static void memory_alarm_blocks_and_then_everything_is_confirmed(void **state)
   assert_true(mq_rig_metric(&f->rig, "largesse_amqp_connection_blocked") == 0);
 }
 
-static void publish_big(struct fixture *f, int count, struct mq_outcomes *o)
+static void publish_big(struct mq_fixture *f, int count, struct mq_outcomes *o)
 {
   char *body = mem_zalloc(MIB, 1);
   for (int i = 0; i < count; i++) {
@@ -212,12 +158,12 @@ static void publish_big(struct fixture *f, int count, struct mq_outcomes *o)
 // More than the sockets' buffers hold, so that a write may be under way when the broker stops reading.
 static void publisher_can_be_freed_during_an_alarm(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   struct mq_outcomes o = {0};
   open_publisher(f);
   server_broker_alarm(f->server, true);
   publish_big(f, 64, &o);
-  turn_for(f, 700);
+  mq_fixture_turn(f, 700);
   struct mono_time begin = clk_mono();
   mq_publisher_free(f->p);
   f->p = NULL;
@@ -228,7 +174,7 @@ static void publisher_can_be_freed_during_an_alarm(void **state)
 
 // --- a broker that hangs
 // ----------------------------------------------------------------------------------------------------
-static pid_t broker_pid(struct fixture *f)
+static pid_t broker_pid(struct mq_fixture *f)
 {
   struct buf out;
   buf_init(&out, 4096);
@@ -242,12 +188,12 @@ static pid_t broker_pid(struct fixture *f)
 
 static void hung_broker_is_given_up_and_found_again(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   struct mq_outcomes o = {0};
   open_publisher(f);
   open_consumer(f);
   struct mq_received *r = subscribe(f, 10, false);
-  turn_for(f, 200);
+  mq_fixture_turn(f, 200);
   pid_t pid = broker_pid(f);
   assert_int_equal(kill(pid, SIGSTOP), 0);
   assert_true(mq_send_number(f->p, "fulfilment", "a", 1, mq_on_outcome, &o));
@@ -266,13 +212,13 @@ static void hung_broker_is_given_up_and_found_again(void **state)
 
 static void publisher_with_a_stuck_write_can_be_freed(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   struct mq_outcomes o = {0};
   open_publisher(f);
   pid_t pid = broker_pid(f);
   assert_int_equal(kill(pid, SIGSTOP), 0);
   publish_big(f, 40, &o);
-  turn_for(f, 500);
+  mq_fixture_turn(f, 500);
   struct mono_time begin = clk_mono();
   mq_publisher_free(f->p);
   f->p = NULL;
@@ -284,7 +230,7 @@ static void publisher_with_a_stuck_write_can_be_freed(void **state)
 
 static void silent_server_neither_hangs_nor_floods_the_log(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t len = sizeof any;
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -297,7 +243,7 @@ static void silent_server_neither_hangs_nor_floods_the_log(void **state)
   f->p = mq_publisher_new(&f->rig.rt, &f->rig.conf, "test-publisher");
   struct mq_depth d = {0};
   struct mq_outcomes o = {0};
-  turn_for(f, 1500);
+  mq_fixture_turn(f, 1500);
   assert_false(mq_publisher_is_up(f->p));
   assert_int_equal(mq_rig_count_log(&f->rig, "mq.connection_lost"), 1);
   assert_int_equal(mq_publisher_depth(f->p, "lane.a", mq_on_depth, &d), RESULT_OK);
@@ -307,7 +253,7 @@ static void silent_server_neither_hangs_nor_floods_the_log(void **state)
   assert_int_equal(mq_outcomes_total(&o), 0);  // it waits for the broker
   f->rig.conf.connect_timeout = span_s(60);
   struct mq_consumer *c = mq_consumer_new(&f->rig.rt, &f->rig.conf, "test-consumer");
-  turn_for(f, 200);
+  mq_fixture_turn(f, 200);
   struct mono_time begin = clk_mono();
   mq_consumer_free(c);
   assert_true(mono_since(clk_mono(), begin).us < 2000000);
@@ -320,12 +266,12 @@ static void silent_server_neither_hangs_nor_floods_the_log(void **state)
 
 static void wrong_password_is_said(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   char *url = support_format("amqp://guest:wrong@127.0.0.1:%d/", server_mq_port(f->server));
   f->rig.conf.url = url;
   f->p = mq_publisher_new(&f->rig.rt, &f->rig.conf, "test-publisher");
   MQ_WAIT(&f->rig, mq_rig_count_log(&f->rig, "ACCESS_REFUSED") == 1, 10);
-  turn_for(f, 500);
+  mq_fixture_turn(f, 500);
   assert_false(mq_publisher_is_up(f->p));
   assert_int_equal(mq_rig_count_log(&f->rig, "mq.connection_lost"), 1);
   mem_free(url);
@@ -335,7 +281,7 @@ static void wrong_password_is_said(void **state)
 // -------------------------------------------------------------------------------
 static void changed_ttl_is_a_fault_that_names_the_queue(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   struct mq_outcomes o = {0};
   struct mq_queue rung = {
       .name = "retry.5s", .ttl = span_s(5), .dead_letter_exchange = "fulfilment", .bind_exchange = "retry.5s"};
@@ -359,7 +305,7 @@ static void changed_ttl_is_a_fault_that_names_the_queue(void **state)
   assert_true(mq_send_number(f->p, "fulfilment", "a", 1, mq_on_outcome, &o));
   assert_true(mq_send_number(f->p, "retry.5s", "a", 2, mq_on_outcome, &o));
   MQ_WAIT(&f->rig, o.confirmed == 2, 10);
-  turn_for(f, 1500);
+  mq_fixture_turn(f, 1500);
   assert_int_equal(mq_rig_count_log(&f->rig, "mq.topology_refused"), 1);
   assert_int_equal(mq_rig_count_log(&f->rig, "mq.connected"), 2);
   assert_int_equal(mq_rig_count_log(&f->rig, "mq.connection_lost"), 0);
@@ -372,7 +318,7 @@ static void changed_ttl_is_a_fault_that_names_the_queue(void **state)
 
 static void deleted_queue_is_declared_and_consumed_again(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   open_publisher(f);
   open_consumer(f);
   struct mq_received *r = subscribe(f, 10, true);
@@ -390,7 +336,7 @@ static void deleted_queue_is_declared_and_consumed_again(void **state)
   mem_free(r);
 }
 
-static void set_timeouts(struct fixture *f, const char *timeout_ms, const char *tick_ms)
+static void set_timeouts(struct mq_fixture *f, const char *timeout_ms, const char *tick_ms)
 {
   char *code = support_format(
       "application:set_env(rabbit, consumer_timeout, %s), application:set_env(rabbit, channel_tick_interval, %s).",
@@ -402,7 +348,7 @@ static void set_timeouts(struct fixture *f, const char *timeout_ms, const char *
 // B54: an ack that takes longer than the broker's consumer_timeout costs the channel, not the subscription.
 static void late_ack_costs_the_channel_but_not_the_subscription(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   set_timeouts(f, "1000", "500");
   open_publisher(f);
   open_consumer(f);
@@ -427,7 +373,7 @@ static void late_ack_costs_the_channel_but_not_the_subscription(void **state)
 // The message of an unknown exchange costs the publisher's channel: everything on the way is lost, then it goes on.
 static void unknown_exchange_is_survived(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   struct mq_outcomes bad = {0}, good = {0};
   open_publisher(f);
   assert_true(mq_send_number(f->p, "no-such-exchange", "a", 1, mq_on_outcome, &bad));
@@ -439,12 +385,12 @@ static void unknown_exchange_is_survived(void **state)
 // B55: the library sends heartbeats only while it is called.
 static void idle_connections_stay_up(void **state)
 {
-  struct fixture *f = *state;
+  struct mq_fixture *f = *state;
   struct mq_outcomes o = {0};
   open_publisher(f);
   open_consumer(f);
   struct mq_received *r = subscribe(f, 10, false);
-  turn_for(f, 12500);  // two and a half heartbeats
+  mq_fixture_turn(f, 12500);  // two and a half heartbeats
   assert_true(mq_send_number(f->p, "fulfilment", "a", 1, mq_on_outcome, &o));
   MQ_WAIT(&f->rig, o.confirmed == 1 && r->seen[1] == 1, 10);
   assert_int_equal(mq_rig_count_log(&f->rig, "mq.connection_lost"), 0);
@@ -452,7 +398,7 @@ static void idle_connections_stay_up(void **state)
   mem_free(r);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, open_rig, close_rig)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, mq_fixture_open, mq_fixture_close)
 
 int main(void)
 {
@@ -470,5 +416,5 @@ int main(void)
       CASE(hung_broker_is_given_up_and_found_again),
       CASE(idle_connections_stay_up),
   };
-  return cmocka_run_group_tests(tests, start, stop);
+  return cmocka_run_group_tests(tests, mq_fixture_start, mq_fixture_stop);
 }
