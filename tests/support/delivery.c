@@ -76,6 +76,26 @@ struct stack *delivery_stack(struct server *server, const struct stack_options *
   return s;
 }
 
+int delivery_set_up(void **state)
+{
+  struct delivery_rig *rig = MEM_NEW(struct delivery_rig);
+  rig->server = server_start();
+  rig->stack = delivery_stack(rig->server, &(struct stack_options){.no_reconciler = true});
+  rig->broker = broker_open(rig->stack->broker_url);
+  *state = rig;
+  return 0;
+}
+
+int delivery_tear_down(void **state)
+{
+  struct delivery_rig *rig = *state;
+  broker_close(rig->broker);
+  stack_free(rig->stack);
+  server_free(rig->server);
+  mem_free(rig);
+  return 0;
+}
+
 void delivery_stop_simulator(struct stack *s) { process_kill(s->simulator); }
 
 void delivery_start_simulator(struct stack *s)
@@ -132,6 +152,26 @@ void delivery_publish(struct broker *b, const char *provider, const char *claim_
   char *body = delivery_message(claim_id, attempt);
   broker_publish(b, "largesse.fulfilment", provider, body, strlen(body));
   mem_free(body);
+}
+
+json_t *delivery_take_dead(struct broker *b)
+{
+  struct buf body;
+  json_t *json = NULL;
+  buf_init(&body, 1024 * 1024);
+  if (broker_get(b, DELIVERY_DEAD, &body)) {
+    json = json_loadb(buf_text(&body), body.len, JSON_REJECT_DUPLICATES, NULL);
+    if (json == NULL) support_die("no JSON on %s: %s", DELIVERY_DEAD, buf_text(&body));
+  }
+  buf_release(&body);
+  return json;
+}
+
+void delivery_script(struct stack *s, int64_t user, const char *steps)
+{
+  char *json = support_format("{\"match\":{\"userId\":%lld},\"steps\":%s}", (long long)user, steps);
+  simulator_script(s->simulator_port, json);
+  mem_free(json);
 }
 
 // --- books ---------------------------------------------------------------------------------------------------------

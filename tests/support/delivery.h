@@ -4,6 +4,7 @@
 // the program.
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@
 //   simulator-b  calls end after 4 s; rungs 1 s, 4 s; 6 attempts; 3 messages and 3 calls at a time
 #define DELIVERY_LANE       "largesse.issuing.simulator"
 #define DELIVERY_LANE_B     "largesse.issuing.simulator-b"
+#define DELIVERY_DEAD       "largesse.dead"
 #define DELIVERY_ATTEMPTS   4
 #define DELIVERY_PREFETCH_B 3
 
@@ -22,6 +24,15 @@
 struct stack *delivery_stack(struct server *server, const struct stack_options *options);
 void delivery_stop_simulator(struct stack *s);
 void delivery_start_simulator(struct stack *s);  // again with `dedupe` off; the books begin anew
+
+// For cmocka: a group's server, such a stack without a reconciler, and a session with its broker.
+struct delivery_rig {
+  struct server *server;
+  struct stack *stack;
+  struct broker *broker;
+};
+int delivery_set_up(void **state);
+int delivery_tear_down(void **state);
 
 // Claims one of the activity and returns its id. Ends the program if the claim is not accepted.
 struct delivery_claim {
@@ -37,6 +48,10 @@ int64_t delivery_hits(struct stack *s, const char *claim_id);     // POSTs with 
 // A message as the scheduler would publish it.
 char *delivery_message(const char *claim_id, int attempt);
 void delivery_publish(struct broker *b, const char *provider, const char *claim_id, int attempt);
+// The next announcement of a dead letter; NULL if there is none. json_decref.
+json_t *delivery_take_dead(struct broker *b);
+// Steps for the next POSTs of this user.
+void delivery_script(struct stack *s, int64_t user, const char *steps);
 
 // The provider's books as the temporary table test_ledger (claim_id, hits, effects, reversals) of the stack's session,
 // and the clicks that a client recorded (bench/load --record) as test_record (biz_id, user_id, status, claim_id, code).

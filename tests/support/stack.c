@@ -159,6 +159,15 @@ void stack_free(struct stack *s)
   mem_free(s);
 }
 
+int stack_tear_down(void **state)
+{
+  struct stack *s = *state;
+  struct server *server = s->server;
+  stack_free(s);
+  server_free(server);
+  return 0;
+}
+
 int stack_command_env(struct stack *s, const char *name, const char *const *args, const char *const *env, struct buf *out)
 {
   const char *argv[COMMAND_ARGS_MAX + 4] = {0};

@@ -35,6 +35,7 @@ struct stack {
 // Everything is ready when this returns. options may be NULL.
 struct stack *stack_start(struct server *s, const struct stack_options *options);
 void stack_free(struct stack *s);  // kills what still runs; NULL is allowed
+int stack_tear_down(void **state); // for cmocka: frees the stack that *state is, and its server
 
 // Start again after process_kill or process_stop, on the same port, with the same settings.
 void stack_start_scheduler(struct stack *s, int index);

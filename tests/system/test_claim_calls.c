@@ -24,15 +24,6 @@ static int set_up(void **state)
   return 0;
 }
 
-static int tear_down(void **state)
-{
-  struct stack *s = *state;
-  struct server *server = s->server;
-  stack_free(s);
-  server_free(server);
-  return 0;
-}
-
 static bool is_text(const json_t *object, const char *name, const char *expected)
 {
   const char *value = json_string_value(json_object_get(object, name));
@@ -291,5 +282,5 @@ int main(void)
       cmocka_unit_test(a_users_claims_come_by_page),
       cmocka_unit_test(unknown_and_impossible_ids_are_told_apart),
   };
-  return cmocka_run_group_tests_name("claim calls", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("claim calls", tests, set_up, stack_tear_down);
 }

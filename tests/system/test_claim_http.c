@@ -38,15 +38,6 @@ static int set_up(void **state)
   return 0;
 }
 
-static int tear_down(void **state)
-{
-  struct stack *s = *state;
-  struct server *server = s->server;
-  stack_free(s);
-  server_free(server);
-  return 0;
-}
-
 // Raw bytes; the answer's text; whether the server closed.
 static bool talk(struct stack *s, const char *bytes, size_t len, struct buf *out)
 {
@@ -295,5 +286,5 @@ int main(void)
       cmocka_unit_test(other_methods_are_told_what_there_is),
       cmocka_unit_test(slow_senders_do_not_hold_the_server),
   };
-  return cmocka_run_group_tests_name("claim http", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("claim http", tests, set_up, stack_tear_down);
 }

@@ -31,15 +31,6 @@ static int set_up(void **state)
   return 0;
 }
 
-static int tear_down(void **state)
-{
-  struct stack *s = *state;
-  struct server *server = s->server;
-  stack_free(s);
-  server_free(server);
-  return 0;
-}
-
 static bool has_code(const struct http_answer *a, const char *code)
 {
   char *type = http_answer_header(a, "Content-Type");
@@ -285,5 +276,5 @@ int main(void)
       cmocka_unit_test(too_much_is_refused_with_an_answer),
       cmocka_unit_test(only_json_in_utf8_is_taken),
   };
-  return cmocka_run_group_tests_name("claim input", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("claim input", tests, set_up, stack_tear_down);
 }

@@ -27,15 +27,6 @@ static int set_up(void **state)
   return 0;
 }
 
-static int tear_down(void **state)
-{
-  struct stack *s = *state;
-  struct server *server = s->server;
-  stack_free(s);
-  server_free(server);
-  return 0;
-}
-
 // Every line is one JSON object of ours, without a raw control character or line end of any kind.
 static void assert_log_is_whole(struct process *p)
 {
@@ -102,5 +93,5 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(log_lines_cannot_be_forged),
   };
-  return cmocka_run_group_tests_name("claim log", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("claim log", tests, set_up, stack_tear_down);
 }

@@ -25,15 +25,6 @@ static int set_up(void **state)
   return 0;
 }
 
-static int tear_down(void **state)
-{
-  struct stack *s = *state;
-  struct server *server = s->server;
-  stack_free(s);
-  server_free(server);
-  return 0;
-}
-
 static struct claim_answer click_with(int port, const char *code, int64_t user, const char *biz_id, int quantity,
                                       const char *channel)
 {
@@ -247,5 +238,5 @@ int main(void)
       cmocka_unit_test(winners_find_their_claims_whatever_happened_since),
       cmocka_unit_test(a_pause_holds_from_its_answer),
   };
-  return cmocka_run_group_tests_name("claim replays", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("claim replays", tests, set_up, stack_tear_down);
 }

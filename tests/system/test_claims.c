@@ -29,15 +29,6 @@ static int set_up(void **state)
   return 0;
 }
 
-static int tear_down(void **state)
-{
-  struct stack *s = *state;
-  struct server *server = s->server;
-  stack_free(s);
-  server_free(server);
-  return 0;
-}
-
 static int port_of(const struct stack *s, size_t i) { return s->scheduler_ports[i % (size_t)s->scheduler_count]; }
 
 static int64_t delivered(struct stack *s, const char *code)
@@ -244,5 +235,5 @@ int main(void)
       cmocka_unit_test(two_never_share_the_last_unit),
       cmocka_unit_test(opposite_orders_do_not_deadlock),
   };
-  return cmocka_run_group_tests_name("claims", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("claims", tests, set_up, stack_tear_down);
 }

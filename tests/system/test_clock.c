@@ -35,15 +35,6 @@ static int set_up(void **state)
   return 0;
 }
 
-static int tear_down(void **state)
-{
-  struct stack *s = *state;
-  struct server *server = s->server;
-  stack_free(s);
-  server_free(server);
-  return 0;
-}
-
 // code-1 … code-1000, published together.
 static void make_many(struct stack *s, const char *code, const char *start, const char *end)
 {
@@ -223,5 +214,5 @@ int main(void)
       cmocka_unit_test(paused_activities_end),
       cmocka_unit_test(three_hours_down_are_caught_up_in_order),
   };
-  return cmocka_run_group_tests_name("clock", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("clock", tests, set_up, stack_tear_down);
 }

@@ -17,47 +17,7 @@
 #include "tests/support/simulator.h"
 #include "tests/support/support.h"
 
-#define DEAD               "largesse.dead"
 #define DELAY_TOLERANCE_MS 900
-
-struct rig {
-  struct server *server;
-  struct stack *stack;
-  struct broker *broker;
-};
-
-static int set_up(void **state)
-{
-  static struct rig rig;
-  rig.server = server_start();
-  rig.stack = delivery_stack(rig.server, &(struct stack_options){.no_reconciler = true});
-  rig.broker = broker_open(rig.stack->broker_url);
-  *state = &rig;
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  struct rig *rig = *state;
-  broker_close(rig->broker);
-  stack_free(rig->stack);
-  server_free(rig->server);
-  return 0;
-}
-
-// The next announcement; NULL if the queue is empty. json_decref.
-static json_t *take_announcement(struct broker *b)
-{
-  struct buf body;
-  json_t *json = NULL;
-  buf_init(&body, 1024 * 1024);
-  if (broker_get(b, DEAD, &body)) {
-    json = json_loadb(buf_text(&body), body.len, JSON_REJECT_DUPLICATES, NULL);
-    if (json == NULL) fail_msg("no JSON on %s: %s", DEAD, buf_text(&body));
-  }
-  buf_release(&body);
-  return json;
-}
 
 // Each of the two is announced once, in any order.
 static void assert_both_announced(struct broker *b, const struct delivery_claim claims[2])
@@ -65,7 +25,7 @@ static void assert_both_announced(struct broker *b, const struct delivery_claim 
   bool seen[2] = {false};
   for (int i = 0; i < 2; i++) {
     json_t *news = NULL;
-    WAIT_FOR((news = take_announcement(b)) != NULL, 5);
+    WAIT_FOR((news = delivery_take_dead(b)) != NULL, 5);
     const char *id = json_string_value(json_object_get(news, "claimId"));
     assert_non_null(id);
     size_t which = strcmp(id, claims[0].id) == 0 ? 0 : 1;
@@ -78,7 +38,7 @@ static void assert_both_announced(struct broker *b, const struct delivery_claim 
     assert_int_equal(json_integer_value(json_object_get(news, "attempts")), DELIVERY_ATTEMPTS);
     json_decref(news);
   }
-  assert_null(take_announcement(b));
+  assert_null(delivery_take_dead(b));
 }
 
 // --- a wallet that always fails ------------------------------------------------------------------------------------
@@ -124,7 +84,7 @@ static int dead_letters(struct stack *s, const char *what, const char *claim_id,
 
 static void the_ladder_is_climbed_once_and_ends_with_a_dead_letter(void **state)
 {
-  struct rig *rig = *state;
+  struct delivery_rig *rig = *state;
   struct stack *s = rig->stack;
   struct buf out;
   buf_init(&out, 1024 * 1024);
@@ -175,7 +135,7 @@ static void the_ladder_is_climbed_once_and_ends_with_a_dead_letter(void **state)
 
 static void a_retried_claim_may_climb_the_whole_ladder_again(void **state)
 {
-  struct rig *rig = *state;
+  struct delivery_rig *rig = *state;
   struct stack *s = rig->stack;
   struct buf out;
   buf_init(&out, 1024 * 1024);
@@ -196,7 +156,7 @@ static void a_retried_claim_may_climb_the_whole_ladder_again(void **state)
 
 static void the_books_agree(void **state)
 {
-  struct rig *rig = *state;
+  struct delivery_rig *rig = *state;
   char *faults = delivery_faults(rig->stack);
   if (faults[0] != '\0') fail_msg("claim, status, cause, provider:\n%s", faults);
   mem_free(faults);
@@ -209,5 +169,5 @@ int main(void)
       cmocka_unit_test(a_retried_claim_may_climb_the_whole_ladder_again),
       cmocka_unit_test(the_books_agree),
   };
-  return cmocka_run_group_tests_name("dead letters", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("dead letters", tests, delivery_set_up, delivery_tear_down);
 }

@@ -20,36 +20,6 @@
 #define CLAIMS_EACH    5
 #define SETTLED_WITHIN 20
 
-struct rig {
-  struct server *server;
-  struct stack *stack;
-};
-
-static int set_up(void **state)
-{
-  static struct rig rig;
-  rig.server = server_start();
-  rig.stack = delivery_stack(rig.server, &(struct stack_options){.no_reconciler = true});
-  *state = &rig;
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  struct rig *rig = *state;
-  stack_free(rig->stack);
-  server_free(rig->server);
-  return 0;
-}
-
-// Steps for the next POSTs of this user.
-static void script(struct stack *s, int64_t user, const char *steps)
-{
-  char *json = support_format("{\"match\":{\"userId\":%lld},\"steps\":%s}", (long long)user, steps);
-  simulator_script(s->simulator_port, json);
-  mem_free(json);
-}
-
 static void assert_effects(struct stack *s, const char *claim_id, int64_t effects)
 {
   int64_t found = delivery_effects(s, claim_id);
@@ -112,13 +82,13 @@ static void assert_outcome(struct stack *s, const struct misfortune *m, const ch
 
 static void one_effect_per_claim_whatever_happens(void **state)
 {
-  struct stack *s = ((struct rig *)*state)->stack;
+  struct stack *s = ((struct delivery_rig *)*state)->stack;
   static struct delivery_claim claims[MISFORTUNES][CLAIMS_EACH];
   activity_make(s->sql, &(struct activity_terms){.code = "misfortunes", .stock = 1000});
   for (size_t i = 0; i < MISFORTUNES; i++) {
     for (size_t j = 0; j < CLAIMS_EACH; j++) {
       int64_t user = (int64_t)(1000 + i * 100 + j);
-      script(s, user, misfortunes[i].steps);
+      delivery_script(s, user, misfortunes[i].steps);
       claims[i][j] = delivery_claim(s, "misfortunes", user);
     }
   }
@@ -136,12 +106,12 @@ static void one_effect_per_claim_whatever_happens(void **state)
 
 static void a_refused_claim_gives_everything_back(void **state)
 {
-  struct stack *s = ((struct rig *)*state)->stack;
+  struct stack *s = ((struct delivery_rig *)*state)->stack;
   activity_make(s->sql, &(struct activity_terms){
                             .code = "refusal",
                             .stock = 1,
                             .limits = "[{\"count\":1,\"period\":\"total\"},{\"count\":1,\"period\":\"day\"}]"});
-  script(s, 42,
+  delivery_script(s, 42,
          "[{\"delayMs\":400,\"status\":400,\"effect\":\"none\",\"body\":{\"code\":\"WALLET_CLOSED\",\"message\":"
          "\"gone\"}}]");
   struct delivery_claim refused = delivery_claim(s, "refusal", 42);
@@ -178,10 +148,10 @@ static void a_refused_claim_gives_everything_back(void **state)
 
 static void retry_after_is_honoured(void **state)
 {
-  struct stack *s = ((struct rig *)*state)->stack;
+  struct stack *s = ((struct delivery_rig *)*state)->stack;
   activity_make(s->sql, &(struct activity_terms){.code = "patience", .stock = 10});
-  script(s, 51, "[{\"status\":429,\"effect\":\"none\",\"headers\":{\"Retry-After\":\"2\"}}]");
-  script(s, 52, "[{\"status\":503,\"effect\":\"none\",\"headers\":{\"Retry-After\":\"2\"}}]");
+  delivery_script(s, 51, "[{\"status\":429,\"effect\":\"none\",\"headers\":{\"Retry-After\":\"2\"}}]");
+  delivery_script(s, 52, "[{\"status\":503,\"effect\":\"none\",\"headers\":{\"Retry-After\":\"2\"}}]");
   struct delivery_claim claims[] = {delivery_claim(s, "patience", 51), delivery_claim(s, "patience", 52)};
   for (size_t i = 0; i < 2; i++) {
     WAIT_FOR(delivery_is(s, claims[i].id, "succeeded"), SETTLED_WITHIN);
@@ -197,7 +167,7 @@ static void retry_after_is_honoured(void **state)
 
 static void a_provider_that_is_down_costs_nothing(void **state)
 {
-  struct stack *s = ((struct rig *)*state)->stack;
+  struct stack *s = ((struct delivery_rig *)*state)->stack;
   activity_make(s->sql, &(struct activity_terms){.code = "down", .stock = 10});
   delivery_stop_simulator(s);
   struct delivery_claim claims[CLAIMS_EACH];
@@ -217,11 +187,11 @@ static void a_provider_that_is_down_costs_nothing(void **state)
 
 static void a_message_delivered_five_times_pays_once(void **state)
 {
-  struct stack *s = ((struct rig *)*state)->stack;
+  struct stack *s = ((struct delivery_rig *)*state)->stack;
   struct broker *b = broker_open(s->broker_url);
   activity_make(s->sql, &(struct activity_terms){.code = "again", .stock = 10});
-  script(s, 71, "[{\"delayMs\":500}]");
-  script(s, 72, "[{\"status\":500,\"effect\":\"before\"}]");
+  delivery_script(s, 71, "[{\"delayMs\":500}]");
+  delivery_script(s, 72, "[{\"status\":500,\"effect\":\"before\"}]");
   struct delivery_claim slow = delivery_claim(s, "again", 71), failing = delivery_claim(s, "again", 72);
   for (int i = 0; i < 5; i++) {
     delivery_publish(b, "simulator", slow.id, 0);         // while it is being delivered
@@ -241,10 +211,10 @@ static void a_message_delivered_five_times_pays_once(void **state)
 
 static void a_fulfiller_killed_in_a_call_asks_before_it_repeats(void **state)
 {
-  struct stack *s = ((struct rig *)*state)->stack;
+  struct stack *s = ((struct delivery_rig *)*state)->stack;
   activity_make(s->sql, &(struct activity_terms){.code = "killed", .stock = 10});
-  script(s, 81, "[{\"delayMs\":400,\"effect\":\"before\"}]");
-  script(s, 82, "[{\"delayMs\":400,\"effect\":\"none\"}]");
+  delivery_script(s, 81, "[{\"delayMs\":400,\"effect\":\"before\"}]");
+  delivery_script(s, 82, "[{\"delayMs\":400,\"effect\":\"none\"}]");
   struct delivery_claim paid = delivery_claim(s, "killed", 81), unpaid = delivery_claim(s, "killed", 82);
   WAIT_FOR(delivery_hits(s, paid.id) == 1 && delivery_hits(s, unpaid.id) == 1, SETTLED_WITHIN);
   process_kill(s->fulfiller);
@@ -258,7 +228,7 @@ static void a_fulfiller_killed_in_a_call_asks_before_it_repeats(void **state)
 
 static void the_books_agree(void **state)
 {
-  struct stack *s = ((struct rig *)*state)->stack;
+  struct stack *s = ((struct delivery_rig *)*state)->stack;
   char *faults = delivery_faults(s);
   if (faults[0] != '\0') fail_msg("claim, status, cause, provider:\n%s", faults);
   mem_free(faults);
@@ -280,5 +250,5 @@ int main(void)
       cmocka_unit_test(a_fulfiller_killed_in_a_call_asks_before_it_repeats),
       cmocka_unit_test(the_books_agree),
   };
-  return cmocka_run_group_tests_name("delivery", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("delivery", tests, delivery_set_up, delivery_tear_down);
 }

@@ -26,15 +26,6 @@ static int set_up(void **state)
   return 0;
 }
 
-static int tear_down(void **state)
-{
-  struct stack *s = *state;
-  struct server *server = s->server;
-  stack_free(s);
-  server_free(server);
-  return 0;
-}
-
 static int64_t unsent(struct stack *s) { return sql_int(s->sql, "select count(*) from largesse.event_out"); }
 
 static int64_t seen(struct broker *b) { return broker_count(b, QUEUE); }
@@ -102,5 +93,5 @@ int main(void)
       cmocka_unit_test(nobody_listening_is_fine),
       cmocka_unit_test(news_waits_for_the_broker),
   };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, set_up, stack_tear_down);
 }

@@ -17,38 +17,6 @@
 #include "tests/support/simulator.h"
 #include "tests/support/support.h"
 
-struct rig {
-  struct server *server;
-  struct stack *stack;
-  struct broker *broker;
-};
-
-static int set_up(void **state)
-{
-  static struct rig rig;
-  rig.server = server_start();
-  rig.stack = delivery_stack(rig.server, &(struct stack_options){.no_reconciler = true});
-  rig.broker = broker_open(rig.stack->broker_url);
-  *state = &rig;
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  struct rig *rig = *state;
-  broker_close(rig->broker);
-  stack_free(rig->stack);
-  server_free(rig->server);
-  return 0;
-}
-
-static void script(struct stack *s, int64_t user, const char *steps)
-{
-  char *json = support_format("{\"match\":{\"userId\":%lld},\"steps\":%s}", (long long)user, steps);
-  simulator_script(s->simulator_port, json);
-  mem_free(json);
-}
-
 static int64_t waited_ms(struct stack *s, const char *claim_id, int attempt)
 {
   return sql_int(s->sql,
@@ -63,10 +31,10 @@ static int64_t waited_ms(struct stack *s, const char *claim_id, int attempt)
 // With one queue and a delay per message the second claim would wait behind the first (B50).
 static void a_short_delay_does_not_wait_for_a_long_one(void **state)
 {
-  struct stack *s = ((struct rig *)*state)->stack;
+  struct stack *s = ((struct delivery_rig *)*state)->stack;
   activity_make(s->sql, &(struct activity_terms){.code = "rungs", .stock = 10, .provider = "simulator-b"});
-  script(s, 1, "[{\"status\":429,\"effect\":\"none\"},{\"status\":429,\"effect\":\"none\"}]");
-  script(s, 2, "[{\"status\":429,\"effect\":\"none\"}]");
+  delivery_script(s, 1, "[{\"status\":429,\"effect\":\"none\"},{\"status\":429,\"effect\":\"none\"}]");
+  delivery_script(s, 2, "[{\"status\":429,\"effect\":\"none\"}]");
   struct delivery_claim slow = delivery_claim(s, "rungs", 1);
   WAIT_FOR(delivery_int(s, slow.id, "(attempts = 2 and lease_until is null)::int") == 1, 10);  // on the rung of 4 s
   struct delivery_claim quick = delivery_claim(s, "rungs", 2);
@@ -93,7 +61,7 @@ static int64_t open_claims(struct stack *s)
 
 // Read in this order the difference is never more than what is unacknowledged: a message is acknowledged when its claim
 // is done.
-static int64_t held(struct rig *rig)
+static int64_t held(struct delivery_rig *rig)
 {
   int64_t ready = broker_count(rig->broker, DELIVERY_LANE_B);
   return open_claims(rig->stack) - ready;
@@ -113,7 +81,7 @@ static int deliveries_in_log(struct process *p)
 
 static void two_fulfillers_share_a_lane_and_hold_no_more_than_their_prefetch(void **state)
 {
-  struct rig *rig = *state;
+  struct delivery_rig *rig = *state;
   struct stack *s = rig->stack;
   struct process *second = stack_start_another(s, "fulfiller");
   struct delivery_claim claims[CROWD];
@@ -144,7 +112,7 @@ static void two_fulfillers_share_a_lane_and_hold_no_more_than_their_prefetch(voi
 // Everything a killed fulfiller held comes again, and is asked about before it is repeated.
 static void what_a_killed_fulfiller_held_is_delivered_once_by_the_other(void **state)
 {
-  struct rig *rig = *state;
+  struct delivery_rig *rig = *state;
   struct stack *s = rig->stack;
   struct process *second = stack_start_another(s, "fulfiller");
   struct delivery_claim claims[CROWD];
@@ -186,12 +154,12 @@ static void assert_lane_names_only(struct broker *b, const struct delivery_claim
 
 static void sigterm_in_a_call_lets_it_end_and_leaves_nothing_behind(void **state)
 {
-  struct rig *rig = *state;
+  struct delivery_rig *rig = *state;
   struct stack *s = rig->stack;
   activity_make(s->sql, &(struct activity_terms){.code = "term", .stock = 10, .provider = "simulator-b"});
   struct delivery_claim claims[DELIVERY_PREFETCH_B + 2];
   for (int64_t i = 0; i < DELIVERY_PREFETCH_B; i++) {
-    script(s, 3000 + i, "[{\"delayMs\":3000}]");
+    delivery_script(s, 3000 + i, "[{\"delayMs\":3000}]");
     claims[i] = delivery_claim(s, "term", 3000 + i);
   }
   WAIT_FOR(simulator_stat(s->simulator_port, "inFlight") == DELIVERY_PREFETCH_B, 2);
@@ -219,7 +187,7 @@ static void sigterm_in_a_call_lets_it_end_and_leaves_nothing_behind(void **state
 // A call longer than the grace ends with the process; the next one asks, under the same request id.
 static void a_call_beyond_the_grace_is_settled_by_the_next_process(void **state)
 {
-  struct rig *rig = *state;
+  struct delivery_rig *rig = *state;
   struct stack *s = rig->stack;
   struct process *usual = s->fulfiller;
   assert_int_equal(process_stop(usual, 10), 0);
@@ -231,7 +199,7 @@ static void a_call_beyond_the_grace_is_settled_by_the_next_process(void **state)
   s->env[count] = more[0];
   stack_start_fulfiller(s);
   activity_make(s->sql, &(struct activity_terms){.code = "grace", .stock = 10, .provider = "simulator-b"});
-  script(s, 4000, "[{\"delayMs\":3000,\"effect\":\"before\"}]");
+  delivery_script(s, 4000, "[{\"delayMs\":3000,\"effect\":\"before\"}]");
   struct delivery_claim claim = delivery_claim(s, "grace", 4000);
   WAIT_FOR(delivery_hits(s, claim.id) == 1, 5);
   process_signal(s->fulfiller, SIGTERM);
@@ -248,7 +216,7 @@ static void a_call_beyond_the_grace_is_settled_by_the_next_process(void **state)
 
 static void the_books_agree(void **state)
 {
-  struct rig *rig = *state;
+  struct delivery_rig *rig = *state;
   char *faults = delivery_faults(rig->stack);
   if (faults[0] != '\0') fail_msg("claim, status, cause, provider:\n%s", faults);
   mem_free(faults);
@@ -264,5 +232,5 @@ int main(void)
       cmocka_unit_test(a_call_beyond_the_grace_is_settled_by_the_next_process),
       cmocka_unit_test(the_books_agree),
   };
-  return cmocka_run_group_tests_name("lanes", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("lanes", tests, delivery_set_up, delivery_tear_down);
 }

@@ -18,47 +18,7 @@
 #include "tests/support/simulator.h"
 #include "tests/support/support.h"
 
-#define DEAD       "largesse.dead"
 #define HUGE_BYTES (3 * 1024 * 1024)
-
-struct rig {
-  struct server *server;
-  struct stack *stack;
-  struct broker *broker;
-};
-
-static int set_up(void **state)
-{
-  static struct rig rig;
-  rig.server = server_start();
-  rig.stack = delivery_stack(rig.server, &(struct stack_options){.no_reconciler = true});
-  rig.broker = broker_open(rig.stack->broker_url);
-  *state = &rig;
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  struct rig *rig = *state;
-  broker_close(rig->broker);
-  stack_free(rig->stack);
-  server_free(rig->server);
-  return 0;
-}
-
-// The next announcement; NULL if the queue is empty. json_decref.
-static json_t *take_announcement(struct broker *b)
-{
-  struct buf body;
-  json_t *json = NULL;
-  buf_init(&body, 1024 * 1024);
-  if (broker_get(b, DEAD, &body)) {
-    json = json_loadb(buf_text(&body), body.len, JSON_REJECT_DUPLICATES, NULL);
-    if (json == NULL) fail_msg("no JSON on %s: %s", DEAD, buf_text(&body));
-  }
-  buf_release(&body);
-  return json;
-}
 
 struct poison {
   const char *name, *body;
@@ -99,7 +59,7 @@ static int64_t unreadable(struct stack *s)
 
 static void unreadable_messages_become_dead_letters_and_the_lane_goes_on(void **state)
 {
-  struct rig *rig = *state;
+  struct delivery_rig *rig = *state;
   struct stack *s = rig->stack;
   int64_t user = 100, expected = 0;
   activity_make(s->sql, &(struct activity_terms){.code = "poison", .stock = 1000});
@@ -129,7 +89,7 @@ static void unreadable_messages_become_dead_letters_and_the_lane_goes_on(void **
   // Each is announced once.
   int64_t announced = 0;
   json_t *news;
-  while ((news = take_announcement(rig->broker)) != NULL) {
+  while ((news = delivery_take_dead(rig->broker)) != NULL) {
     assert_string_equal(json_string_value(json_object_get(news, "cause")), "unreadable_message");
     announced++;
     json_decref(news);
@@ -139,7 +99,7 @@ static void unreadable_messages_become_dead_letters_and_the_lane_goes_on(void **
 
 static void unknown_claims_in_messages_are_acknowledged_and_ignored(void **state)
 {
-  struct rig *rig = *state;
+  struct delivery_rig *rig = *state;
   struct stack *s = rig->stack;
   int64_t letters = sql_int(s->sql, "select count(*) from largesse.dead_letter"),
           attempts = sql_int(s->sql, "select count(*) from largesse.attempt");
@@ -160,7 +120,7 @@ static void unknown_claims_in_messages_are_acknowledged_and_ignored(void **state
 
 static void the_books_agree(void **state)
 {
-  struct rig *rig = *state;
+  struct delivery_rig *rig = *state;
   char *faults = delivery_faults(rig->stack);
   if (faults[0] != '\0') fail_msg("claim, status, cause, provider:\n%s", faults);
   mem_free(faults);
@@ -173,5 +133,5 @@ int main(void)
       cmocka_unit_test(unknown_claims_in_messages_are_acknowledged_and_ignored),
       cmocka_unit_test(the_books_agree),
   };
-  return cmocka_run_group_tests_name("poison", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("poison", tests, delivery_set_up, delivery_tear_down);
 }
