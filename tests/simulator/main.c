@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/conf.h"
+#include "common/daemon_tables.h"
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/mem.h"
@@ -24,18 +25,6 @@ struct options {
   const char *listen, *callback_url, *secret, *secret_file;
   int64_t entries_max;
   bool verbose;
-};
-
-static const struct log_event_def log_events[] = {
-#define LOG_EVENT(id, level, name) {name, level},
-#include "common/log_events.def"
-#undef LOG_EVENT
-};
-
-static const struct metric_def metric_defs[] = {
-#define METRIC(id, type, name, labels, help) {name, type, labels, help},
-#include "common/metrics.def"
-#undef METRIC
 };
 
 static void print_usage(FILE *to)

@@ -7,29 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/daemon_tables.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/metric.h"
 #include "tests/support/support.h"
 
-static const struct log_event_def events[] = {
-#define LOG_EVENT(id, level, name) {name, level},
-#include "common/log_events.def"
-#undef LOG_EVENT
-};
-static const struct metric_def metrics[] = {
-#define METRIC(id, type, name, labels, help) {name, type, labels, help},
-#include "common/metrics.def"
-#undef METRIC
-};
-
 void rig_init(struct db_probe_rig *rig, char *conninfo)
 {
   *rig = (struct db_probe_rig){0};
   rig->rt.loop = loop_new();
-  rig->rt.log = log_new("test", events, ARRAY_LEN(events), STDERR_FILENO);
+  rig->rt.log = log_new("test", log_events, ARRAY_LEN(log_events), STDERR_FILENO);
   log_set(rig->rt.log, getenv("LARGESSE_TEST_VERBOSE") != NULL ? LOG_DEBUG : LOG_ERROR, LOG_FORMAT_TEXT);
-  rig->rt.metrics = metric_set_new(metrics, ARRAY_LEN(metrics));
+  rig->rt.metrics = metric_set_new(metric_defs, ARRAY_LEN(metric_defs));
   rig->conf = (struct db_conf){.conninfo = conninfo, .pool_size = 2, .queue_max = 64,
                                .connect_timeout = span_s(5), .statement_timeout = span_s(10), .slow_statement = span_s(5)};
 }

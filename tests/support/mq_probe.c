@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/daemon_tables.h"
 #include "common/limits.h"
 #include "common/log.h"
 #include "common/mem.h"
@@ -17,24 +18,13 @@
 
 #define LOG_READ_MAX (1024 * 1024)
 
-static const struct log_event_def events[] = {
-#define LOG_EVENT(id, level, name) {name, level},
-#include "common/log_events.def"
-#undef LOG_EVENT
-};
-static const struct metric_def metrics[] = {
-#define METRIC(id, type, name, labels, help) {name, type, labels, help},
-#include "common/metrics.def"
-#undef METRIC
-};
-
 void mq_rig_init(struct mq_rig *rig, char *url)
 {
   *rig = (struct mq_rig){.log_fd = memfd_create("log", MFD_CLOEXEC)};
   if (rig->log_fd < 0) support_die("memfd_create");
   rig->rt.loop = loop_new();
-  rig->rt.log = log_new("test", events, ARRAY_LEN(events), rig->log_fd);
-  rig->rt.metrics = metric_set_new(metrics, ARRAY_LEN(metrics));
+  rig->rt.log = log_new("test", log_events, ARRAY_LEN(log_events), rig->log_fd);
+  rig->rt.metrics = metric_set_new(metric_defs, ARRAY_LEN(metric_defs));
   rig->conf = (struct mq_conf){.url = url,
                                .heartbeat = span_s(5),
                                .connect_timeout = span_s(5),

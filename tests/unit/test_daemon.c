@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "common/daemon.h"
+#include "common/daemon_tables.h"
 #include "common/loop.h"
 #include "common/mem.h"
 
@@ -36,17 +37,6 @@ static const struct conf_key keys[] = {
     {"start", CONF_TEXT, offsetof(struct small_conf, start), "well", 0, 100, 0, NULL, NULL, "how to start"},
 };
 static const struct conf_table table = {keys, ARRAY_LEN(keys), sizeof(struct small_conf)};
-static const struct log_event_def events[] = {
-#define LOG_EVENT(id, level, name) {name, level},
-#include "common/log_events.def"
-#undef LOG_EVENT
-};
-static const struct metric_def metrics[] = {
-#define METRIC(id, type, name, labels, help) {name, type, labels, help},
-#include "common/metrics.def"
-#undef METRIC
-};
-
 struct app {
   struct runtime *rt;
   int64_t work_ms;
@@ -94,8 +84,8 @@ static const struct daemon_command commands[] = {
     {"thing", "[NAME]", "a short one", print_short}, {"thing list", "[--all]", "a longer one", print_args}, {NULL, NULL, NULL, NULL}};
 
 static const struct daemon_spec spec = {
-    .name = "small", .conf_table = &table, .log_events = events, .log_event_count = ARRAY_LEN(events),
-    .metric_defs = metrics, .metric_count = ARRAY_LEN(metrics), .commands = commands, .start = small_start,
+    .name = "small", .conf_table = &table, .log_events = log_events, .log_event_count = ARRAY_LEN(log_events),
+    .metric_defs = metric_defs, .metric_count = ARRAY_LEN(metric_defs), .commands = commands, .start = small_start,
     .reload = small_reload, .drain = small_drain, .is_idle = small_is_idle, .is_ready = small_is_ready, .stop = small_stop};
 
 // --- running it ------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@
 #include "common/buf.h"
 #include "common/clk.h"
 #include "common/contract.h"
+#include "common/daemon_tables.h"
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/mem.h"
@@ -29,17 +30,6 @@
 #define JSON_POST   "POST /v1/claims HTTP/1.1\r\n" HOST "Content-Type: application/json\r\n"
 #define HELD_MAX    64
 #define LARGE_BYTES (24u * 1024 * 1024)
-
-static const struct log_event_def events[] = {
-#define LOG_EVENT(id, level, name) {name, level},
-#include "common/log_events.def"
-#undef LOG_EVENT
-};
-static const struct metric_def metrics[] = {
-#define METRIC(id, type, name, labels, help) {name, type, labels, help},
-#include "common/metrics.def"
-#undef METRIC
-};
 
 struct fixture {
   struct runtime rt;
@@ -135,9 +125,9 @@ static inline int setup(void **state)
 {
   struct fixture *f = MEM_NEW(struct fixture);
   f->rt.loop = loop_new();
-  f->rt.log = log_new("test", events, ARRAY_LEN(events), STDERR_FILENO);
+  f->rt.log = log_new("test", log_events, ARRAY_LEN(log_events), STDERR_FILENO);
   log_set(f->rt.log, LOG_ERROR, LOG_FORMAT_TEXT);
-  f->rt.metrics = metric_set_new(metrics, ARRAY_LEN(metrics));
+  f->rt.metrics = metric_set_new(metric_defs, ARRAY_LEN(metric_defs));
   f->conf = (struct web_conf){(char *)(uintptr_t) "127.0.0.1:0", 1000, 1000, span_ms(250), span_ms(400), 0};
   buf_init(&f->got, 2 * LARGE_BYTES);
   *state = f;
