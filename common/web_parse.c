@@ -7,14 +7,12 @@
 #include <string.h>
 
 #include "common/compiler.h"
-#include "common/contract.h"
+#include "common/web_parse_internal.h"
 
-#define METHOD_BYTES_MAX     16
-#define CHUNK_LINE_BYTES_MAX 256
-#define CHUNK_DIGITS_MAX     16
-#define REQUEST_LINE_EXTRA   (METHOD_BYTES_MAX + 12)  // two spaces and the version
+#define METHOD_BYTES_MAX   16
+#define REQUEST_LINE_EXTRA (METHOD_BYTES_MAX + 12)  // two spaces and the version
 
-static enum web_parse_step fault(struct web_parse *p, int status, const char *text)
+enum web_parse_step web_parse_fault(struct web_parse *p, int status, const char *text)
 {
   p->state = WEB_AT_FAULT;
   p->status = status;
@@ -66,11 +64,9 @@ void web_parse_reset(struct web_parse *p) { memset(p, 0, offsetof(struct web_par
 
 // --- lines ---------------------------------------------------------------------------------------------------------
 
-enum line_verdict { LINE_NONE, LINE_FOUND, LINE_BROKEN };
-
 // Finds the line that starts at pos, without its CR LF; a bare LF is broken (a bare CR is found by the check of
 // characters).
-static enum line_verdict find_line(struct web_parse *p, const char *bytes, size_t len, size_t *out_line_len)
+enum web_parse_line web_parse_find_line(struct web_parse *p, const char *bytes, size_t len, size_t *out_line_len)
 {
   const char *lf = p->scan < len ? memchr(bytes + p->scan, '\n', len - p->scan) : NULL;
   if (!lf) {
@@ -83,7 +79,7 @@ static enum line_verdict find_line(struct web_parse *p, const char *bytes, size_
   return LINE_FOUND;
 }
 
-static void next_line(struct web_parse *p, size_t line_len)
+void web_parse_next_line(struct web_parse *p, size_t line_len)
 {
   p->pos += line_len + 2;
   p->scan = p->pos;
@@ -94,8 +90,8 @@ static void next_line(struct web_parse *p, size_t line_len)
 static enum web_parse_step parse_version(struct web_parse *p, const char *v, size_t len)
 {
   if (len != 8 || memcmp(v, "HTTP/", 5) != 0 || v[5] < '0' || v[5] > '9' || v[6] != '.' || v[7] < '0' || v[7] > '9')
-    return fault(p, 400, "The request line is not METHOD target HTTP/1.1.");
-  if (v[5] != '1' || v[7] > '1') return fault(p, 505, "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
+    return web_parse_fault(p, 400, "The request line is not METHOD target HTTP/1.1.");
+  if (v[5] != '1' || v[7] > '1') return web_parse_fault(p, 505, "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
   p->minor_0 = v[7] == '0';
   p->close = p->minor_0;
   return WEB_PARSE_MORE;
@@ -112,11 +108,11 @@ static size_t authority_len(const char *target, size_t len)
 
 static enum web_parse_step parse_target(struct web_parse *p, char *bytes, size_t at, size_t len)
 {
-  if (len > WEB_URI_BYTES_MAX) return fault(p, 414, "The request target is too long.");
+  if (len > WEB_URI_BYTES_MAX) return web_parse_fault(p, 414, "The request target is too long.");
   for (size_t i = 0; i < len; i++) {
     unsigned char c = (unsigned char)bytes[at + i];
     if (c <= 0x20 || c >= 0x7f || c == '#')
-      return fault(p, 400, "The request target has a character that must be percent-encoded.");
+      return web_parse_fault(p, 400, "The request target has a character that must be percent-encoded.");
   }
   bytes[at + len] = '\0';
   if (len == 1 && bytes[at] == '*' && same(bytes + p->method.at, p->method.len, "OPTIONS")) {
@@ -126,7 +122,8 @@ static enum web_parse_step parse_target(struct web_parse *p, char *bytes, size_t
   size_t skip = authority_len(bytes + at, len);
   at += skip;
   len -= skip;
-  if (len == 0 || bytes[at] != '/') return fault(p, 400, "The request target must be a path that begins with a slash.");
+  if (len == 0 || bytes[at] != '/')
+    return web_parse_fault(p, 400, "The request target must be a path that begins with a slash.");
   const char *mark = memchr(bytes + at, '?', len);
   size_t path_len = mark ? (size_t)(mark - (bytes + at)) : len;
   p->path = piece(at, path_len);
@@ -144,11 +141,11 @@ static enum web_parse_step parse_request_line(struct web_parse *p, char *bytes, 
   const char *space = memchr(line, ' ', line_len);
   size_t method_len = space ? (size_t)(space - line) : 0;
   if (!space || method_len > METHOD_BYTES_MAX || !web_parse_is_token(line, method_len))
-    return fault(p, 400, "The request line does not begin with a method.");
+    return web_parse_fault(p, 400, "The request line does not begin with a method.");
   size_t rest = line_len - method_len - 1;
   const char *target = space + 1;
   const char *second = memchr(target, ' ', rest);
-  if (!second) return fault(p, 400, "The request line is not METHOD target HTTP/1.1.");
+  if (!second) return web_parse_fault(p, 400, "The request line is not METHOD target HTTP/1.1.");
   size_t target_len = (size_t)(second - target);
   enum web_parse_step step = parse_version(p, second + 1, rest - target_len - 1);
   if (step == WEB_PARSE_FAULT) return step;
@@ -160,21 +157,22 @@ static enum web_parse_step parse_request_line(struct web_parse *p, char *bytes, 
 static enum web_parse_step at_request_line(struct web_parse *p, char *bytes, size_t len)
 {
   size_t line_len = 0;
-  enum line_verdict verdict = find_line(p, bytes, len, &line_len);
-  if (verdict == LINE_BROKEN) return fault(p, 400, "Lines must end with CR LF.");
+  enum web_parse_line verdict = web_parse_find_line(p, bytes, len, &line_len);
+  if (verdict == LINE_BROKEN) return web_parse_fault(p, 400, "Lines must end with CR LF.");
   if (verdict == LINE_NONE) {
-    if (len - p->pos > WEB_URI_BYTES_MAX + REQUEST_LINE_EXTRA) return fault(p, 414, "The request target is too long.");
+    if (len - p->pos > WEB_URI_BYTES_MAX + REQUEST_LINE_EXTRA)
+      return web_parse_fault(p, 414, "The request target is too long.");
     return WEB_PARSE_MORE;
   }
   if (line_len == 0 && p->head_bytes == 0) {  // RFC 9112 2.2: an empty line before the request is passed over, here one
     p->head_bytes = 2;
-    next_line(p, 0);
+    web_parse_next_line(p, 0);
     return at_request_line(p, bytes, len);
   }
   enum web_parse_step step = parse_request_line(p, bytes, line_len);
   if (step == WEB_PARSE_FAULT) return step;
   p->head_bytes += line_len + 2;
-  next_line(p, line_len);
+  web_parse_next_line(p, line_len);
   p->state = WEB_AT_HEADERS;
   return WEB_PARSE_HEAD;
 }
@@ -182,20 +180,21 @@ static enum web_parse_step at_request_line(struct web_parse *p, char *bytes, siz
 // --- headers -------------------------------------------------------------------------------------------------------
 
 // Splits "Name: value" and checks every character; out is untouched on a fault.
-static enum web_parse_step split_header(struct web_parse *p, const char *bytes, size_t line_len,
-                                        struct web_header_line *out)
+enum web_parse_step web_parse_split_header(struct web_parse *p, const char *bytes, size_t line_len,
+                                           struct web_header_line *out)
 {
   const char *line = bytes + p->pos;
-  if (line[0] == ' ' || line[0] == '\t') return fault(p, 400, "Folded header lines are not accepted.");
+  if (line[0] == ' ' || line[0] == '\t') return web_parse_fault(p, 400, "Folded header lines are not accepted.");
   const char *colon = memchr(line, ':', line_len);
-  if (!colon) return fault(p, 400, "A header line has no colon.");
+  if (!colon) return web_parse_fault(p, 400, "A header line has no colon.");
   size_t name_len = (size_t)(colon - line);
   if (!web_parse_is_token(line, name_len))
-    return fault(p, 400, "A header name has a character that is not allowed, or a space before its colon.");
+    return web_parse_fault(p, 400, "A header name has a character that is not allowed, or a space before its colon.");
   size_t from = name_len + 1, to = line_len;
   while (from < to && (line[from] == ' ' || line[from] == '\t')) from++;
   while (to > from && (line[to - 1] == ' ' || line[to - 1] == '\t')) to--;
-  if (!web_parse_is_value(line + from, to - from)) return fault(p, 400, "A header value has a control character.");
+  if (!web_parse_is_value(line + from, to - from))
+    return web_parse_fault(p, 400, "A header value has a control character.");
   *out = (struct web_header_line){piece(p->pos, name_len), piece(p->pos + from, to - from)};
   return WEB_PARSE_MORE;
 }
@@ -204,11 +203,11 @@ static enum web_parse_step parse_length(struct web_parse *p, const char *v, size
 {
   uint64_t n = 0;
   for (size_t i = 0; i < len; i++) {
-    if (v[i] < '0' || v[i] > '9') return fault(p, 400, "Content-Length must be one decimal number.");
+    if (v[i] < '0' || v[i] > '9') return web_parse_fault(p, 400, "Content-Length must be one decimal number.");
     uint64_t digit = (uint64_t)(v[i] - '0');
     n = n > (UINT64_MAX - digit) / 10 ? UINT64_MAX : n * 10 + digit;  // saturates: too large for any limit
   }
-  if (len == 0) return fault(p, 400, "Content-Length must be one decimal number.");
+  if (len == 0) return web_parse_fault(p, 400, "Content-Length must be one decimal number.");
   p->has_length = true;
   p->length = n;
   return WEB_PARSE_MORE;
@@ -255,21 +254,22 @@ static enum web_known known_header(const char *name, size_t len)
 
 static enum web_parse_step take_known(struct web_parse *p, enum web_known which, const char *v, size_t len)
 {
-  if (p->known[which] != 0) return fault(p, 400, "A header that may be sent once was sent twice.");
+  if (p->known[which] != 0) return web_parse_fault(p, 400, "A header that may be sent once was sent twice.");
   p->known[which] = (uint8_t)(p->header_count + 1);
   switch (which) {
     case WEB_HOST:
-      return is_host(v, len) ? WEB_PARSE_MORE : fault(p, 400, "The Host header is malformed.");
+      return is_host(v, len) ? WEB_PARSE_MORE : web_parse_fault(p, 400, "The Host header is malformed.");
     case WEB_CONTENT_LENGTH:
       return parse_length(p, v, len);
     case WEB_TRANSFER_ENCODING:
       if (!same(v, len, "chunked") || p->minor_0)
-        return fault(p, 400, "The only transfer coding is chunked, in HTTP/1.1.");
+        return web_parse_fault(p, 400, "The only transfer coding is chunked, in HTTP/1.1.");
       p->chunked = true;
       return WEB_PARSE_MORE;
     case WEB_EXPECT:
       // HTTP/1.0 has no 100 Continue; RFC 9110 10.1.1 says to ignore the expectation there.
-      if (!same(v, len, "100-continue")) return fault(p, 417, "The only expectation that can be met is 100-continue.");
+      if (!same(v, len, "100-continue"))
+        return web_parse_fault(p, 417, "The only expectation that can be met is 100-continue.");
       p->expects_continue = !p->minor_0;
       return WEB_PARSE_MORE;
     case WEB_CONTENT_TYPE:
@@ -283,9 +283,9 @@ static enum web_parse_step take_known(struct web_parse *p, enum web_known which,
 static enum web_parse_step parse_header(struct web_parse *p, char *bytes, size_t line_len)
 {
   struct web_header_line h;
-  enum web_parse_step step = split_header(p, bytes, line_len, &h);
+  enum web_parse_step step = web_parse_split_header(p, bytes, line_len, &h);
   if (step == WEB_PARSE_FAULT) return step;
-  if (p->header_count == WEB_HEADERS_MAX) return fault(p, 431, "There are too many headers.");
+  if (p->header_count == WEB_HEADERS_MAX) return web_parse_fault(p, 431, "There are too many headers.");
   char *name = bytes + h.name.at, *value = bytes + h.value.at;
   enum web_known which = known_header(name, h.name.len);
   if (which != WEB_KNOWN_COUNT) {
@@ -302,8 +302,9 @@ static enum web_parse_step parse_header(struct web_parse *p, char *bytes, size_t
 
 static enum web_parse_step end_headers(struct web_parse *p)
 {
-  if (p->known[WEB_HOST] == 0 && !p->minor_0) return fault(p, 400, "The Host header is missing.");
-  if (p->chunked && p->has_length) return fault(p, 400, "Content-Length and Transfer-Encoding exclude each other.");
+  if (p->known[WEB_HOST] == 0 && !p->minor_0) return web_parse_fault(p, 400, "The Host header is missing.");
+  if (p->chunked && p->has_length)
+    return web_parse_fault(p, 400, "Content-Length and Transfer-Encoding exclude each other.");
   p->body_at = p->pos;
   p->body_len = 0;
   p->state = WEB_AT_BODY_START;
@@ -314,168 +315,35 @@ static enum web_parse_step at_headers(struct web_parse *p, char *bytes, size_t l
 {
   for (;;) {
     size_t line_len = 0;
-    enum line_verdict verdict = find_line(p, bytes, len, &line_len);
-    if (verdict == LINE_BROKEN) return fault(p, 400, "Lines must end with CR LF.");
+    enum web_parse_line verdict = web_parse_find_line(p, bytes, len, &line_len);
+    if (verdict == LINE_BROKEN) return web_parse_fault(p, 400, "Lines must end with CR LF.");
     size_t seen = p->head_bytes + (verdict == LINE_NONE ? len - p->pos : line_len + 2);
-    if (seen > WEB_HEADER_BYTES_MAX) return fault(p, 431, "The headers are too large.");
+    if (seen > WEB_HEADER_BYTES_MAX) return web_parse_fault(p, 431, "The headers are too large.");
     if (verdict == LINE_NONE) return WEB_PARSE_MORE;
     p->head_bytes = seen;
     if (line_len == 0) {
-      next_line(p, 0);
+      web_parse_next_line(p, 0);
       return end_headers(p);
     }
     if (parse_header(p, bytes, line_len) == WEB_PARSE_FAULT) return WEB_PARSE_FAULT;
-    next_line(p, line_len);
+    web_parse_next_line(p, line_len);
   }
 }
 
-// --- bodies --------------------------------------------------------------------------------------------------------
-
-static enum web_parse_step at_body_start(struct web_parse *p)
-{
-  if (p->has_length && p->length > p->body_max) return fault(p, 413, "The body is larger than this call allows.");
-  p->head_bytes = 0;  // from here on it counts the trailer
-  p->state = p->chunked ? WEB_AT_CHUNK_SIZE : WEB_AT_LENGTH_BODY;
-  return WEB_PARSE_HEAD;
-}
-
-static enum web_parse_step at_length_body(struct web_parse *p, size_t len)
-{
-  if (len - p->body_at < p->length) return WEB_PARSE_MORE;
-  p->body_len = (size_t)p->length;
-  p->pos = p->body_at + p->body_len;
-  p->state = WEB_AT_END;
-  return WEB_PARSE_DONE;
-}
-
-static int hex_value(char c)
-{
-  if (c >= '0' && c <= '9') return c - '0';
-  c = lower(c);
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static enum web_parse_step parse_chunk_size(struct web_parse *p, const char *line, size_t len)
-{
-  uint64_t size = 0;
-  size_t digits = 0;
-  while (digits < len && hex_value(line[digits]) >= 0) {
-    if (digits == CHUNK_DIGITS_MAX) return fault(p, 400, "A chunk size has too many digits.");
-    size = size << 4 | (uint64_t)hex_value(line[digits++]);
-  }
-  bool has_extension = digits < len && line[digits] == ';';
-  if (digits == 0 || (digits < len && !has_extension) || !web_parse_is_value(line, len))
-    return fault(p, 400, "A chunk size is malformed.");
-  if (size > p->body_max - p->body_len) return fault(p, 413, "The body is larger than this call allows.");
-  p->chunk_left = size;
-  p->state = size == 0 ? WEB_AT_TRAILER : WEB_AT_CHUNK_DATA;
-  return WEB_PARSE_HEAD;
-}
-
-static enum web_parse_step at_chunk_size(struct web_parse *p, const char *bytes, size_t len)
-{
-  size_t line_len = 0;
-  enum line_verdict verdict = find_line(p, bytes, len, &line_len);
-  if (verdict == LINE_BROKEN) return fault(p, 400, "Lines must end with CR LF.");
-  if ((verdict == LINE_NONE ? len - p->pos : line_len) > CHUNK_LINE_BYTES_MAX)
-    return fault(p, 400, "A chunk size line is too long.");
-  if (verdict == LINE_NONE) return WEB_PARSE_MORE;
-  if (parse_chunk_size(p, bytes + p->pos, line_len) == WEB_PARSE_FAULT) return WEB_PARSE_FAULT;
-  next_line(p, line_len);
-  return WEB_PARSE_HEAD;
-}
-
-static enum web_parse_step at_chunk_data(struct web_parse *p, char *bytes, size_t len)
-{
-  size_t have = len - p->pos;
-  size_t take = have < p->chunk_left ? have : (size_t)p->chunk_left;
-  memmove(bytes + p->body_at + p->body_len, bytes + p->pos, take);
-  p->body_len += take;
-  p->pos += take;
-  p->scan = p->pos;
-  p->chunk_left -= take;
-  if (p->chunk_left > 0) return WEB_PARSE_MORE;
-  p->state = WEB_AT_CHUNK_END;
-  return WEB_PARSE_HEAD;
-}
-
-static enum web_parse_step at_chunk_end(struct web_parse *p, const char *bytes, size_t len)
-{
-  size_t have = len - p->pos;
-  if ((have > 0 && bytes[p->pos] != '\r') || (have > 1 && bytes[p->pos + 1] != '\n'))
-    return fault(p, 400, "A chunk does not end where its size says.");
-  if (have < 2) return WEB_PARSE_MORE;
-  next_line(p, 0);
-  p->state = WEB_AT_CHUNK_SIZE;
-  return WEB_PARSE_HEAD;
-}
-
-// Trailer fields are checked like headers, and dropped.
-static enum web_parse_step at_trailer(struct web_parse *p, const char *bytes, size_t len)
-{
-  size_t line_len = 0;
-  enum line_verdict verdict = find_line(p, bytes, len, &line_len);
-  if (verdict == LINE_BROKEN) return fault(p, 400, "Lines must end with CR LF.");
-  size_t seen = p->head_bytes + (verdict == LINE_NONE ? len - p->pos : line_len + 2);
-  if (seen > WEB_HEADER_BYTES_MAX) return fault(p, 431, "The trailer is too large.");
-  if (verdict == LINE_NONE) return WEB_PARSE_MORE;
-  struct web_header_line dropped;
-  if (line_len > 0 && split_header(p, bytes, line_len, &dropped) == WEB_PARSE_FAULT) return WEB_PARSE_FAULT;
-  p->head_bytes = seen;
-  next_line(p, line_len);
-  if (line_len > 0) return WEB_PARSE_HEAD;
-  p->state = WEB_AT_END;
-  return WEB_PARSE_DONE;
-}
-
-// Closes the gap that the framing of chunks left, so that a slow sender of tiny chunks takes no more room than its
-// body.
-static void close_gap(struct web_parse *p, char *bytes, size_t *io_len)
-{
-  size_t to = p->body_at + p->body_len, gap = p->pos - to;
-  if (gap == 0) return;
-  memmove(bytes + to, bytes + p->pos, *io_len - p->pos);
-  p->pos = to;
-  p->scan -= gap;
-  *io_len -= gap;
-}
+// --- a request -----------------------------------------------------------------------------------------------------
 
 enum web_parse_step web_parse_feed(struct web_parse *p, char *bytes, size_t *io_len)
 {
   enum web_parse_step step = WEB_PARSE_HEAD;  // inside: "go on with the next state"
   while (step == WEB_PARSE_HEAD) {
-    switch (p->state) {
-      case WEB_AT_REQUEST_LINE:
-        step = at_request_line(p, bytes, *io_len);
-        break;
-      case WEB_AT_HEADERS:
-        step = at_headers(p, bytes, *io_len);
-        if (step == WEB_PARSE_HEAD) return WEB_PARSE_HEAD;
-        break;
-      case WEB_AT_BODY_START:
-        step = at_body_start(p);
-        break;
-      case WEB_AT_LENGTH_BODY:
-        step = at_length_body(p, *io_len);
-        break;
-      case WEB_AT_CHUNK_SIZE:
-        step = at_chunk_size(p, bytes, *io_len);
-        break;
-      case WEB_AT_CHUNK_DATA:
-        step = at_chunk_data(p, bytes, *io_len);
-        break;
-      case WEB_AT_CHUNK_END:
-        step = at_chunk_end(p, bytes, *io_len);
-        break;
-      case WEB_AT_TRAILER:
-        step = at_trailer(p, bytes, *io_len);
-        break;
-      case WEB_AT_END:
-      case WEB_AT_FAULT:
-        REQUIRE(p->state < WEB_AT_END);
-        break;
+    if (p->state == WEB_AT_REQUEST_LINE) {
+      step = at_request_line(p, bytes, *io_len);
+    } else if (p->state == WEB_AT_HEADERS) {
+      step = at_headers(p, bytes, *io_len);
+      if (step == WEB_PARSE_HEAD) return WEB_PARSE_HEAD;
+    } else {
+      step = web_parse_body(p, bytes, io_len);
     }
   }
-  if (step == WEB_PARSE_MORE && p->state >= WEB_AT_CHUNK_SIZE) close_gap(p, bytes, io_len);
   return step;
 }
