@@ -79,7 +79,15 @@ static struct crowd *begin(struct rig *rig, const char *activity)
 static void end(struct rig *rig, struct crowd *crowd)
 {
   crowd_end(crowd);
-  WAIT_FOR(open_claims(rig) == 0, DELIVERED_WITHIN);
+  struct waiting w = waiting_start(DELIVERED_WITHIN);
+  while (open_claims(rig) > 0) {
+    if (!waiting_more(&w))
+      fail_msg("%lld claims are open after %d s; id, attempts, step, outcome, sweeps, lease until, next look in:\n%s",
+               (long long)open_claims(rig), DELIVERED_WITHIN,
+               sql_table(rig->stack->sql,
+                         "select id, attempts, step, outcome, sweeps, lease_until - now(), next_attempt_at - now()"
+                         "  from largesse.claim where status = 'issuing' order by id limit 10"));
+  }
   char *faults = crowd_faults(crowd, STOCK);
   if (faults[0] != '\0') fail_msg("%s", faults);
   mem_free(faults);
