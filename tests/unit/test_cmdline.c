@@ -53,6 +53,17 @@ static void check_fault(char *one, char *two, const char *why)
   assert_string_equal(p.why, why);
 }
 
+static void a_choice_is_one_of_the_words(void **state)
+{
+  (void)state;
+  int index = -1;
+  assert_true(cmdline_choice("text", "text|json|csv", &index) && index == 0);
+  assert_true(cmdline_choice("csv", "text|json|csv", &index) && index == 2);
+  const char *const others[] = {"", "tex", "texts", "TEXT", "text|json", "|"};
+  for (size_t i = 0; i < ARRAY_LEN(others); i++) assert_false(cmdline_choice(others[i], "text|json|csv", &index));
+  assert_int_equal(index, 2);
+}
+
 static void faults_are_named(void **state)
 {
   (void)state;
@@ -121,6 +132,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(options_and_words_mix),
+    cmocka_unit_test(a_choice_is_one_of_the_words),
     cmocka_unit_test(faults_are_named),
     cmocka_unit_test(actor_is_a_name_or_a_number),
     cmocka_unit_test(letters_are_named_by_number_or_claim),
