@@ -13,7 +13,6 @@
 
 #define EXCHANGE        "largesse.fulfilment"
 #define QUEUE_PREFIX    "largesse.issuing."
-#define LANES_MAX       256
 #define DEPTH_HOLDS_FOR span_s(5)
 
 struct lane {
@@ -131,11 +130,13 @@ bool lane_has_room(struct lane_publisher *p, const char *provider, int64_t low_w
   return lane && has_room(lane, low_water);
 }
 
-bool lane_publisher_has_room(struct lane_publisher *p, int64_t low_water)
+size_t lane_publisher_held_back(struct lane_publisher *p, int64_t low_water, const char *out_names[LANES_MAX], bool *out_is_any_open)
 {
+  size_t count = 0;
   for (size_t i = 0; i < p->lane_count; i++)
-    if (has_room(p->lanes[i], low_water)) return true;
-  return p->lane_count == 0;  // claims of a provider that nobody has named yet would make its lane known
+    if (!has_room(p->lanes[i], low_water)) out_names[count++] = p->lanes[i]->provider;
+  *out_is_any_open = count < p->lane_count || p->lane_count == 0;  // a claim of a provider that nobody has named yet makes its lane known
+  return count;
 }
 
 void lane_publisher_add(struct lane_publisher *p, const char *provider) { (void)lane_of(p, provider); }

@@ -12,7 +12,7 @@
 
 #define MARK_SLACK      span_s(60)  // rows that were locked or not yet visible in the last pass
 #define DUE_COUNT_EVERY span_s(5)
-#define DUE_COUNT_MAX   100000
+#define DUE_COUNT_MAX   10000
 
 struct sweeper {
   struct runtime *rt;
@@ -24,6 +24,7 @@ struct sweeper {
   struct wall_time mark;       // nothing older was left by the last complete pass, by the database's clock
   struct mono_time full_pass;  // when the last one began; 0: never
   bool is_full_pass;
+  bool holds_back;             // the statement under way leaves some lanes out
   int64_t limit;  // of the statement under way
 };
 
@@ -33,14 +34,18 @@ static const struct db_statement *prepare_sweep(void *ctx, struct db_args *args)
   lane_publisher_look(s->lanes);
   // Without a broker every visit would only push the claims further away.
   if (!mq_publisher_is_up(s->mq) || mq_publisher_is_blocked(s->mq)) return NULL;
-  if (!lane_publisher_has_room(s->lanes, s->conf->sweep.low_water)) return NULL;
+  const char *held_back[LANES_MAX];
+  bool is_any_open;
+  size_t held_count = lane_publisher_held_back(s->lanes, s->conf->sweep.low_water, held_back, &is_any_open);
+  if (!is_any_open) return NULL;
+  s->holds_back = held_count > 0;
   struct mono_time now = clk_mono();
   if (!s->is_full_pass)
     s->is_full_pass = s->full_pass.us == 0 || mono_since(now, s->full_pass).us >= s->conf->sweep.full_pass.us;
   if (s->is_full_pass) s->full_pass = now;
   s->limit = s->conf->sweep.rows;
-  return store_sweep(args, s->limit, s->is_full_pass, wall_after(s->mark, span_us(-MARK_SLACK.us)),
-                     s->conf->sweep.base);
+  return store_sweep(args, s->limit, s->is_full_pass, wall_after(s->mark, span_us(-MARK_SLACK.us)), s->conf->sweep.base, held_back,
+                     held_count);
 }
 
 static void publish(struct sweeper *s, const char *provider, size_t count, size_t *io_sent, size_t *io_held)
@@ -87,7 +92,8 @@ static struct span on_swept(void *ctx, const struct db_rows *rows)
     // More is due. The pause keeps the average at the configured rate.
     return span_us((int64_t)claims * 1000000 / s->conf->sweep.rate);
   }
-  if (db_rows_count(rows) > 0) s->mark = store_sweep_row(rows, 0).at;
+  // What was held back is still older than the mark: it must be found once its lane has room.
+  if (db_rows_count(rows) > 0 && !s->holds_back) s->mark = store_sweep_row(rows, 0).at;
   s->is_full_pass = false;
   s->sweep.every = s->conf->sweep.every;
   return s->conf->sweep.every;

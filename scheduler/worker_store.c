@@ -78,7 +78,7 @@ struct move_row store_clock_move(const struct db_rows *rows, size_t row)
 }
 
 const struct db_statement *store_sweep(struct db_args *args, int64_t limit, bool from_the_oldest, struct wall_time from,
-                                       struct span base)
+                                       struct span base, const char *const *held_back, size_t held_back_count)
 {
   db_args_i64(args, limit);
   if (from_the_oldest)
@@ -86,6 +86,9 @@ const struct db_statement *store_sweep(struct db_args *args, int64_t limit, bool
   else
     db_args_time(args, from);
   store_span(args, base);
+  db_args_array(args, DB_ARRAY_TEXT);
+  for (size_t i = 0; i < held_back_count; i++) db_args_array_text(args, held_back[i], strlen(held_back[i]));
+  db_args_array_end(args);
   return &SQL_CLAIM_SWEEP;
 }
 

@@ -38,7 +38,7 @@ struct overdue_row {
   const char *provider;
 };
 const struct db_statement *store_sweep(struct db_args *args, int64_t limit, bool from_the_oldest, struct wall_time from,
-                                       struct span base);
+                                       struct span base, const char *const *held_back, size_t held_back_count);
 struct overdue_row store_sweep_row(const struct db_rows *rows, size_t row);
 const struct db_statement *store_due_count(struct db_args *args, int64_t limit);
 int64_t store_due_count_row(const struct db_rows *rows);

@@ -6,5 +6,8 @@ language sql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
   select count(*) from (
-    select 1 from largesse.claim c where c.next_attempt_at <= (select largesse.clock_now()) limit i_limit) due
+    select from largesse.reward w
+     cross join lateral (select from largesse.claim c
+                          where c.reward_id = w.id and c.next_attempt_at <= (select largesse.clock_now()) limit i_limit) d
+     limit i_limit) due
 $$;

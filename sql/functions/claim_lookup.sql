@@ -7,7 +7,7 @@ create or replace function largesse.claim_lookup(
   i_activity_id bigint, i_biz_ids text[], i_user_ids bigint[], i_quantities int[], i_channels text[])
 returns table (ord int, verdict text, claim_id bigint, status text, at timestamptz, detail text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

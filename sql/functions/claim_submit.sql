@@ -11,7 +11,7 @@ create or replace function largesse.claim_submit(
   i_sweep_after interval)
 returns table (ord int, verdict text, claim_id bigint, status text, at timestamptz, detail text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -26,14 +26,15 @@ begin
   select s.remaining into v_remaining
     from largesse.stock s where s.activity_id = i_activity_id and s.segment = 0 for update;
   v_now := largesse.clock_now();
-  select a.status, a.reward_id, largesse.activity_open_state(a.status, a.start_at, a.end_at, v_now) as refusal,
-         array(select l.period from largesse.activity_limit l where l.activity_id = a.id order by l.period) as periods,
-         array(select largesse.period_start(l.period, v_now, a.time_zone)
-                 from largesse.activity_limit l where l.activity_id = a.id order by l.period) as starts,
-         array(select l.max_count from largesse.activity_limit l where l.activity_id = a.id order by l.period) as maxima,
-         array(select largesse.period_reset(l.period, v_now, a.time_zone)
-                 from largesse.activity_limit l where l.activity_id = a.id order by l.period) as resets
-    into v_activity from largesse.activity a where a.id = i_activity_id;
+  select a.status, a.reward_id, largesse.activity_open_state(a.status, a.start_at, a.end_at, v_now) as refusal, l.*
+    into v_activity
+    from largesse.activity a
+    cross join lateral (
+      select coalesce(array_agg(l.period), '{}') as periods, coalesce(array_agg(l.max_count), '{}') as maxima,
+             coalesce(array_agg(largesse.period_start(l.period, v_now, a.time_zone)), '{}') as starts,
+             coalesce(array_agg(largesse.period_reset(l.period, v_now, a.time_zone)), '{}') as resets
+        from (select l.period, l.max_count from largesse.activity_limit l where l.activity_id = a.id order by l.period) l) l
+    where a.id = i_activity_id;
   v_refusal := case when found then v_activity.refusal else 'ACTIVITY_NOT_FOUND' end;
   if v_refusal is not null then
     return query

@@ -8,7 +8,7 @@ create or replace function largesse.claim_submit_in_order(
   i_periods text[], i_starts date[], i_maxima bigint[], i_resets timestamptz[])
 returns table (ord int, verdict text, claim_id bigint, status text, at timestamptz, detail text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

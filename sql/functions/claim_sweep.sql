@@ -2,9 +2,10 @@
 -- The safety net under the queues: finds claims that are overdue for whatever reason and advances them (doubling), so that the caller can
 -- publish them after the commit; two sweepers never take the same row.
 -- The distance doubles up to 32 times i_base: a claim that a broken broker swallowed often enough still comes round within minutes.
--- Parameters: i_limit rows at most; i_from: look no further back than this mark ('-infinity' for a full pass); i_base: the first distance to the next visit.
+-- Parameters: i_limit rows at most; i_from: look no further back than this mark ('-infinity' for a full pass); i_base: the first distance to the next visit;
+-- i_held_back: providers whose lanes are full: their claims are in the queue already and are left as they are.
 -- Result: keys, the attempt to publish, the provider's lane, when the claim was due. Locks: those claims, skipping locked ones. Errors: none.
-create or replace function largesse.claim_sweep(i_limit int, i_from timestamptz, i_base interval)
+create or replace function largesse.claim_sweep(i_limit int, i_from timestamptz, i_base interval, i_held_back text[])
 returns table (activity_id bigint, claim_id bigint, attempt int, provider text, due_at timestamptz)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -16,15 +17,20 @@ declare
 begin
   return query
   with due as materialized (
-    select c.activity_id, c.id, c.next_attempt_at
-      from largesse.claim c
-     where c.next_attempt_at <= v_now and c.next_attempt_at >= i_from
-     order by c.next_attempt_at limit i_limit
-       for no key update skip locked
+    select d.activity_id, d.id, d.next_attempt_at, w.provider
+      from largesse.reward w
+      cross join lateral (
+        select c.activity_id, c.id, c.next_attempt_at
+          from largesse.claim c
+         where c.reward_id = w.id and c.next_attempt_at <= v_now and c.next_attempt_at >= i_from
+         order by c.next_attempt_at limit i_limit
+           for no key update skip locked) d
+     where w.provider <> all (i_held_back)
+     limit i_limit
   )
   update largesse.claim c
      set sweeps = least(c.sweeps + 1, 10), next_attempt_at = v_now + i_base * power(2, least(c.sweeps, 5))
-    from due, largesse.reward w
-   where c.activity_id = due.activity_id and c.id = due.id and w.id = c.reward_id
-  returning c.activity_id, c.id, c.attempts, w.provider, due.next_attempt_at;
+    from due
+   where c.activity_id = due.activity_id and c.id = due.id
+  returning c.activity_id, c.id, c.attempts, due.provider, due.next_attempt_at;
 end $$;

@@ -177,7 +177,8 @@ create table largesse.claim (
   primary key (activity_id, id),
   unique (activity_id, biz_id)
 ) partition by range (activity_id);
-create index claim_due on largesse.claim (next_attempt_at) where next_attempt_at is not null;
+-- By reward, and so by provider: what waits behind one provider is never walked over to find what is due at another.
+create index claim_due on largesse.claim (reward_id, next_attempt_at) where next_attempt_at is not null;
 create index claim_by_user on largesse.claim (user_id, id);
 create index claim_under_review on largesse.claim (review_since) where review_since is not null;
 

@@ -86,7 +86,7 @@ published() {
   local end=$((SECONDS + 60)) count
   until [ "$(metric largesse_publish_unconfirmed)" = 0 ] || [ $SECONDS -gt $end ]; do pause 0.2; done
   count=$(curl -s "$SCHEDULER_URL/metrics" | awk '/^largesse_amqp_published_total.*confirmed/ { n += $2 } END { print n + 0 }')
-  figure "messages confirmed by RabbitMQ" "$count" messages "dropped by a full ring: $(curl -s "$SCHEDULER_URL/metrics" | awk '/^largesse_amqp_published_total/ && !/confirmed/ { n += $2 } END { print n + 0 }')"
+  figure "messages confirmed by RabbitMQ" "$count" messages "left to the sweeper: $(metric largesse_publish_dropped_total) claims"
 }
 metric() { curl -s "$SCHEDULER_URL/metrics" | awk -v m="$1" '$1 == m { print $2; exit }'; }
 

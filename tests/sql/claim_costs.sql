@@ -42,7 +42,7 @@ begin
     if cardinality(v_claims) <> 50 then raise exception 'only % accepted', cardinality(v_claims); end if;
     call probe.check('claim_submit', v_before, 200);
     v_before := probe.rows_read();
-    if (select count(*) from largesse.claim_sweep(50, '-infinity', '1 h')) <> 50 then raise exception 'not swept'; end if;
+    if (select count(*) from largesse.claim_sweep(50, '-infinity', '1 h', '{}')) <> 50 then raise exception 'not swept'; end if;
     call probe.check('claim_sweep', v_before, 1000);
     v_before := probe.rows_read();
     if (select count(*) from largesse.claim_take(v_ids, v_claims, array_fill(0, array[50]), '10 s', '4 s', 'simulator')) <> 50 then raise exception 'not taken'; end if;

@@ -93,11 +93,13 @@ select probe.expect('and still waits', probe.take(8, 2), 'inquire 3 tries 1 trus
 select probe.settle(8, 3, 'done');
 
 -- The sweeper finds what is overdue, doubles, and leaves the rest.
-select probe.expect('nothing overdue', (select count(*)::text from largesse.claim_sweep(100, '-infinity', '10 s')), '0');
+select probe.expect('nothing overdue', (select count(*)::text from largesse.claim_sweep(100, '-infinity', '10 s', '{}')), '0');
 update largesse.claim set next_attempt_at = now() - interval '1 s' where user_id = 7;
-select probe.expect('overdue', (select count(*) || ' ' || min(provider) || ' ' || min(attempt) from largesse.claim_sweep(100, '-infinity', '10 s')), '1 simulator 0');
+select probe.expect('held back', (select count(*)::text from largesse.claim_sweep(100, '-infinity', '10 s', '{simulator}')), '0');
+select probe.expect('held back rows stay as they are', (select max(sweeps)::text from largesse.claim where user_id in (6, 7)), '0');
+select probe.expect('overdue', (select count(*) || ' ' || min(provider) || ' ' || min(attempt) from largesse.claim_sweep(100, '-infinity', '10 s', '{}')), '1 simulator 0');
 select probe.expect('advanced', (select bool_and(next_attempt_at > now() + interval '9 s' and sweeps = 1)::text from largesse.claim where user_id = 7), 'true');
-select probe.expect('once', (select count(*)::text from largesse.claim_sweep(100, '-infinity', '10 s')), '0');
+select probe.expect('once', (select count(*)::text from largesse.claim_sweep(100, '-infinity', '10 s', '{}')), '0');
 
 -- Refusals of two activities in one call are refused: stock locks come first and one at a time.
 do $$ begin
