@@ -18,6 +18,7 @@ declare
   v_remaining bigint;
   v_wanted    bigint;
   v_largest   int;
+  v_is_distinct boolean;
   v_now       timestamptz;
   v_activity  record;
   v_refusal   text;
@@ -43,46 +44,43 @@ begin
     return;
   end if;
 
-  select sum(q), max(q) into v_wanted, v_largest from unnest(i_quantities) q;
-  if (v_remaining is null or v_remaining >= v_wanted) and v_largest <= all (v_activity.maxima)
+  -- No block with EXCEPTION anywhere here: a row locked outside of one and updated inside it leaves a multixact behind, a thousand a second in a rush.
+  -- Nobody else adds claims or usage of this activity meanwhile, so that once nothing repeats within the batch nothing can collide.
+  select sum(r.quantity), max(r.quantity), count(*) = count(distinct r.user_id) and count(*) = count(distinct r.biz_id collate "C")
+    into v_wanted, v_largest, v_is_distinct
+    from unnest(i_quantities, i_user_ids, i_biz_ids) as r(quantity, user_id, biz_id);
+  if not v_is_distinct or v_remaining < v_wanted then
+    return query select * from largesse.claim_submit_in_order(
+      i_activity_id, i_biz_ids, i_user_ids, i_quantities, i_channels, v_now, v_now + i_sweep_after,
+      v_activity.status, v_activity.reward_id, v_activity.periods, v_activity.starts, v_activity.maxima, v_activity.resets);
+    return;
+  end if;
+  if v_largest > any (v_activity.maxima)
      -- One probe each, not `= any (array)`: that becomes a scan of the whole activity while the tables look small to the planner.
-     and not exists (select from unnest(i_biz_ids) b(biz_id) cross join lateral (
+     or exists (select from unnest(i_biz_ids) b(biz_id) cross join lateral (
            select from largesse.claim c where c.activity_id = i_activity_id and c.biz_id = b.biz_id limit 1) k)
-     and not exists (select from unnest(i_user_ids) r(user_id) cross join lateral (
+     or exists (select from unnest(i_user_ids) r(user_id) cross join lateral (
            select from largesse.usage u where u.activity_id = i_activity_id and u.user_id = r.user_id limit 1) k) then
-    begin
-      -- All new clicks of users who have nothing yet, the common case of a spike: plain inserts.
-      v_ids := array(select nextval('largesse.claim_id_seq') from generate_series(1, cardinality(i_biz_ids)));
-      insert into largesse.usage (activity_id, user_id, period, period_start, used, max_used)
-        select i_activity_id, r.user_id, l.period, l.start, r.quantity, l.max_count
-          from unnest(v_activity.periods, v_activity.starts, v_activity.maxima) as l(period, start, max_count),
-               unnest(i_user_ids, i_quantities) as r(user_id, quantity);
-      insert into largesse.claim (activity_id, id, user_id, created_at, updated_at, next_attempt_at, quantity, reward_id, biz_id, status, step, channel)
-        select i_activity_id, r.id, r.user_id, v_now, v_now, v_now + i_sweep_after, r.quantity, v_activity.reward_id, r.biz_id, 'issuing', 'deliver', r.channel
-          from unnest(v_ids, i_user_ids, i_quantities, i_biz_ids, i_channels) as r(id, user_id, quantity, biz_id, channel);
-      update largesse.stock s set remaining = s.remaining - v_wanted, taken = s.taken + v_wanted
-        where s.activity_id = i_activity_id and s.segment = 0 and (s.remaining is null or s.remaining >= v_wanted);
-      perform largesse.claim_guard(found);  -- a stock row that is missing is not unlimited stock
-      return query
-        select 0, v_activity.status, v_remaining - v_wanted, null::text, v_now, null::text
-        union all
-        select r.ord::int, 'ACCEPTED', r.id, 'issuing', v_now, null from unnest(v_ids) with ordinality as r(id, ord);
-      return;
-    exception when unique_violation or serialization_failure then null;
-    end;
+    return query select * from largesse.claim_submit_together(
+      i_activity_id, i_biz_ids, i_user_ids, i_quantities, i_channels, v_now, v_now + i_sweep_after,
+      v_activity.status, v_activity.reward_id, v_activity.periods, v_activity.starts, v_activity.maxima, v_activity.resets, v_remaining);
+    return;
   end if;
-  if v_remaining is null or v_remaining >= v_wanted then
-    begin
-      return query select * from largesse.claim_submit_together(
-        i_activity_id, i_biz_ids, i_user_ids, i_quantities, i_channels, v_now, v_now + i_sweep_after,
-        v_activity.status, v_activity.reward_id, v_activity.periods, v_activity.starts, v_activity.maxima, v_activity.resets, v_remaining);
-      return;
-    exception
-      -- A key or user repeats within the batch, or one row is at fault by itself: then one after the other.
-      when unique_violation or cardinality_violation or check_violation or data_exception or serialization_failure then null;
-    end;
-  end if;
-  return query select * from largesse.claim_submit_in_order(
-    i_activity_id, i_biz_ids, i_user_ids, i_quantities, i_channels, v_now, v_now + i_sweep_after,
-    v_activity.status, v_activity.reward_id, v_activity.periods, v_activity.starts, v_activity.maxima, v_activity.resets);
+
+  -- All new clicks of users who have nothing yet, the common case of a spike: plain inserts.
+  v_ids := array(select nextval('largesse.claim_id_seq') from generate_series(1, cardinality(i_biz_ids)));
+  insert into largesse.usage (activity_id, user_id, period, period_start, used, max_used)
+    select i_activity_id, r.user_id, l.period, l.start, r.quantity, l.max_count
+      from unnest(v_activity.periods, v_activity.starts, v_activity.maxima) as l(period, start, max_count),
+           unnest(i_user_ids, i_quantities) as r(user_id, quantity);
+  insert into largesse.claim (activity_id, id, user_id, created_at, updated_at, next_attempt_at, quantity, reward_id, biz_id, status, step, channel)
+    select i_activity_id, r.id, r.user_id, v_now, v_now, v_now + i_sweep_after, r.quantity, v_activity.reward_id, r.biz_id, 'issuing', 'deliver', r.channel
+      from unnest(v_ids, i_user_ids, i_quantities, i_biz_ids, i_channels) as r(id, user_id, quantity, biz_id, channel);
+  update largesse.stock s set remaining = s.remaining - v_wanted, taken = s.taken + v_wanted
+    where s.activity_id = i_activity_id and s.segment = 0 and (s.remaining is null or s.remaining >= v_wanted);
+  perform largesse.claim_guard(found);  -- a stock row that is missing is not unlimited stock
+  return query
+    select 0, v_activity.status, v_remaining - v_wanted, null::text, v_now, null::text
+    union all
+    select r.ord::int, 'ACCEPTED', r.id, 'issuing', v_now, null from unnest(v_ids) with ordinality as r(id, ord);
 end $$;
