@@ -7,9 +7,9 @@
 #include "common/clk.h"
 
 struct backoff_policy {
-  struct span base;     // delay after the first failure
-  struct span cap;      // no delay is longer
-  int jitter_percent;   // 0..100: the delay is shortened by up to this share
+  struct span base;    // delay after the first failure
+  struct span cap;     // no delay is longer
+  int jitter_percent;  // 0..100: the delay is shortened by up to this share
 };
 
 // attempt counts from 0. The same arguments give the same delay; the seed spreads several callers.

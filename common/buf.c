@@ -132,22 +132,14 @@ void buf_put_be64(struct buf *b, uint64_t value) { put_big_endian(b, value, 8); 
 static const char *json_escape(uint32_t code_point, char *scratch)
 {
   switch (code_point) {
-    case '"':
-      return "\\\"";
-    case '\\':
-      return "\\\\";
-    case '\n':
-      return "\\n";
-    case '\r':
-      return "\\r";
-    case '\t':
-      return "\\t";
-    case '\b':
-      return "\\b";
-    case '\f':
-      return "\\f";
-    default:
-      break;
+    case '"': return "\\\"";
+    case '\\': return "\\\\";
+    case '\n': return "\\n";
+    case '\r': return "\\r";
+    case '\t': return "\\t";
+    case '\b': return "\\b";
+    case '\f': return "\\f";
+    default: break;
   }
   // C0, DEL and C1 (among them U+0085 and the terminal's CSI), the two separators that end lines for some readers, the
   // byte order mark and the two values that are no characters (YAML refuses them unescaped).

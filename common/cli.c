@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one command of a program works with: how faults are told, a session, statements with their failures told, output to a file.
-// Owner: the command; blocking.
+// What one command of a program works with: how faults are told, a session, statements with their failures told, output
+// to a file. Owner: the command; blocking.
 #include "common/cli.h"
 
 #include <errno.h>
@@ -26,18 +26,22 @@ int cli_misused(const struct cli *c, const char *detail)
 int cli_exit_code(enum result result)
 {
   switch (result) {
-  case RESULT_OK: return EXIT_OK;
-  case RESULT_UNAVAILABLE: return EXIT_UNAVAILABLE;
-  case RESULT_CONFLICT: return EXIT_TEMPORARY;
-  case RESULT_DENIED: return EXIT_PERMISSION;
-  case RESULT_UNEXPECTED: return EXIT_SOFTWARE;
-  default: return EXIT_DATA;
+    case RESULT_OK: return EXIT_OK;
+    case RESULT_UNAVAILABLE: return EXIT_UNAVAILABLE;
+    case RESULT_CONFLICT: return EXIT_TEMPORARY;
+    case RESULT_DENIED: return EXIT_PERMISSION;
+    case RESULT_UNEXPECTED: return EXIT_SOFTWARE;
+    default: return EXIT_DATA;
   }
 }
 
-// --- session ----------------------------------------------------------------------------------------------------------
+// --- session
+// ----------------------------------------------------------------------------------------------------------
 
-static const char *hint(const struct cli *c, bool is_missing) { return is_missing && c->if_missing != NULL ? c->if_missing : ""; }
+static const char *hint(const struct cli *c, bool is_missing)
+{
+  return is_missing && c->if_missing != NULL ? c->if_missing : "";
+}
 
 bool cli_open(struct cli *c, const struct db_conf *conf, const char *role)
 {
@@ -61,7 +65,8 @@ static bool names_what_is_missing(const char *sqlstate)
   return strcmp(sqlstate, "42P01") == 0 || strcmp(sqlstate, "42883") == 0 || strcmp(sqlstate, "3F000") == 0;
 }
 
-bool cli_query(struct cli *c, const struct db_statement *statement, const struct db_args *args, struct db_rows **out_rows)
+bool cli_query(struct cli *c, const struct db_statement *statement, const struct db_args *args,
+               struct db_rows **out_rows)
 {
   enum result result;
   int tries = 0;
@@ -77,7 +82,8 @@ bool cli_query(struct cli *c, const struct db_statement *statement, const struct
   return false;
 }
 
-// --- output -----------------------------------------------------------------------------------------------------------
+// --- output
+// -----------------------------------------------------------------------------------------------------------
 
 static bool write_all(FILE *f, const struct buf *text)
 {
@@ -89,7 +95,8 @@ static bool write_all(FILE *f, const struct buf *text)
 static int write_file(const struct cli *c, const struct buf *text, const char *file)
 {
   char aside[PATH_BYTES_MAX], why[PATH_BYTES_MAX + 128];
-  if (snprintf(aside, sizeof aside, "%s.%ld.part", file, (long)getpid()) >= (int)sizeof aside) return cli_failed(c, "--output: path too long", EXIT_USAGE);
+  if (snprintf(aside, sizeof aside, "%s.%ld.part", file, (long)getpid()) >= (int)sizeof aside)
+    return cli_failed(c, "--output: path too long", EXIT_USAGE);
   FILE *f = fopen(aside, "wxe");
   if (f == NULL) {
     (void)snprintf(why, sizeof why, "cannot create %s: %s", aside, strerror(errno));

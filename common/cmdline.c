@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of one command: options from a table, the remaining words, who is acting, and text that a terminal may be shown.
-// Owner: the command; blocking.
+// The arguments of one command: options from a table, the remaining words, who is acting, and text that a terminal may
+// be shown. Owner: the command; blocking.
 #include "common/cmdline.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "common/text.h"
 
-#define OPTIONS_MAX 32
+#define OPTIONS_MAX    32
 #define USER_BYTES_MAX 64
 
 struct reading {
@@ -50,8 +50,8 @@ static enum result take_option(struct reading *r, char out_why[CMDLINE_WHY_BYTES
   return fail(out_why, word, "unknown option");
 }
 
-enum result cmdline_parse(const struct cmdline_option *options, size_t option_count, int argc, char **argv, size_t *out_words,
-                          char out_why[CMDLINE_WHY_BYTES])
+enum result cmdline_parse(const struct cmdline_option *options, size_t option_count, int argc, char **argv,
+                          size_t *out_words, char out_why[CMDLINE_WHY_BYTES])
 {
   struct reading r = {.options = options, .option_count = option_count, .argc = argc, .argv = argv};
   size_t words = 0;
@@ -92,8 +92,10 @@ void cmdline_actor(char out_actor[CMDLINE_ACTOR_BYTES])
   size_t len = user != NULL ? strlen(user) : 0;
   bool is_usable = len > 0 && len <= USER_BYTES_MAX && text_is_utf8(user, len);
   for (size_t i = 0; is_usable && i < len; i++) is_usable = (unsigned char)user[i] >= 0x20 && user[i] != 0x7F;
-  if (is_usable) (void)snprintf(out_actor, CMDLINE_ACTOR_BYTES, "cli:%s", user);
-  else (void)snprintf(out_actor, CMDLINE_ACTOR_BYTES, "cli:%ld", (long)getuid());
+  if (is_usable)
+    (void)snprintf(out_actor, CMDLINE_ACTOR_BYTES, "cli:%s", user);
+  else
+    (void)snprintf(out_actor, CMDLINE_ACTOR_BYTES, "cli:%ld", (long)getuid());
 }
 
 void cmdline_put_text(struct buf *out, const char *text)

@@ -27,7 +27,8 @@ static void clone_texts(struct conf_texts *texts)
 static void clone_pairs(struct conf_pairs *pairs)
 {
   struct conf_pair *items = MEM_ARRAY(struct conf_pair, pairs->count);
-  for (size_t i = 0; i < pairs->count; i++) items[i] = (struct conf_pair){text_copy(pairs->items[i].name), text_copy(pairs->items[i].value)};
+  for (size_t i = 0; i < pairs->count; i++)
+    items[i] = (struct conf_pair){text_copy(pairs->items[i].name), text_copy(pairs->items[i].value)};
   pairs->items = items;
 }
 
@@ -50,19 +51,19 @@ static void clone_block(const struct conf_table *table, void *block)
     const struct conf_key *key = &table->keys[i];
     void *field = (char *)block + key->offset;
     switch (key->type) {
-    case CONF_TEXT: *(char **)field = text_copy(*(char **)field); break;
-    case CONF_SPANS: clone_spans(field); break;
-    case CONF_TEXTS:
-    case CONF_SECRETS:
-    case CONF_NAMES: clone_texts(field); break;
-    case CONF_PAIRS: clone_pairs(field); break;
-    case CONF_MAP: clone_map(key->sub, field); break;
-    case CONF_BOOL:
-    case CONF_INT:
-    case CONF_SIZE:
-    case CONF_SPAN:
-    case CONF_CHOICE:
-    case CONF_OTHER: break;
+      case CONF_TEXT: *(char **)field = text_copy(*(char **)field); break;
+      case CONF_SPANS: clone_spans(field); break;
+      case CONF_TEXTS:
+      case CONF_SECRETS:
+      case CONF_NAMES: clone_texts(field); break;
+      case CONF_PAIRS: clone_pairs(field); break;
+      case CONF_MAP: clone_map(key->sub, field); break;
+      case CONF_BOOL:
+      case CONF_INT:
+      case CONF_SIZE:
+      case CONF_SPAN:
+      case CONF_CHOICE:
+      case CONF_OTHER: break;
     }
   }
 }

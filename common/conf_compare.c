@@ -58,30 +58,19 @@ static bool value_equals(const struct conf_key *key, const void *block_a, const 
   const void *a = field_of(key, block_a);
   const void *b = field_of(key, block_b);
   switch (key->type) {
-    case CONF_BOOL:
-      return *(const bool *)a == *(const bool *)b;
-    case CONF_INT:
-      return *(const int64_t *)a == *(const int64_t *)b;
-    case CONF_SIZE:
-      return *(const uint64_t *)a == *(const uint64_t *)b;
-    case CONF_SPAN:
-      return ((const struct span *)a)->us == ((const struct span *)b)->us;
-    case CONF_CHOICE:
-      return *(const int *)a == *(const int *)b;
-    case CONF_TEXT:
-      return text_equals(*(char *const *)a, *(char *const *)b);
-    case CONF_SPANS:
-      return spans_equal(a, b);
+    case CONF_BOOL: return *(const bool *)a == *(const bool *)b;
+    case CONF_INT: return *(const int64_t *)a == *(const int64_t *)b;
+    case CONF_SIZE: return *(const uint64_t *)a == *(const uint64_t *)b;
+    case CONF_SPAN: return ((const struct span *)a)->us == ((const struct span *)b)->us;
+    case CONF_CHOICE: return *(const int *)a == *(const int *)b;
+    case CONF_TEXT: return text_equals(*(char *const *)a, *(char *const *)b);
+    case CONF_SPANS: return spans_equal(a, b);
     case CONF_TEXTS:
     case CONF_SECRETS:
-    case CONF_NAMES:
-      return texts_equal(a, b);
-    case CONF_PAIRS:
-      return pairs_equal(a, b);
-    case CONF_MAP:
-      return maps_equal(key->sub, a, b);
-    case CONF_OTHER:
-      break;
+    case CONF_NAMES: return texts_equal(a, b);
+    case CONF_PAIRS: return pairs_equal(a, b);
+    case CONF_MAP: return maps_equal(key->sub, a, b);
+    case CONF_OTHER: break;
   }
   return true;
 }

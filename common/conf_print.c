@@ -109,40 +109,22 @@ static void print_map(const struct conf_key *key, const struct conf_map *map, in
 static void put_value(const struct conf_key *key, const void *field, struct buf *out)
 {
   switch (key->type) {
-    case CONF_BOOL:
-      buf_puts(out, *(const bool *)field ? "true" : "false");
-      break;
-    case CONF_INT:
-      buf_put_i64(out, *(const int64_t *)field);
-      break;
-    case CONF_SIZE:
-      put_size(out, *(const uint64_t *)field);
-      break;
-    case CONF_SPAN:
-      text_from_span(*(const struct span *)field, out);
-      break;
+    case CONF_BOOL: buf_puts(out, *(const bool *)field ? "true" : "false"); break;
+    case CONF_INT: buf_put_i64(out, *(const int64_t *)field); break;
+    case CONF_SIZE: put_size(out, *(const uint64_t *)field); break;
+    case CONF_SPAN: text_from_span(*(const struct span *)field, out); break;
     case CONF_TEXT:
-      (key->flags & CONF_SENSITIVE) != 0 ? put_text_masked(out, *(char *const *)field) : put_text(out, *(char *const *)field);
+      (key->flags & CONF_SENSITIVE) != 0 ? put_text_masked(out, *(char *const *)field)
+                                         : put_text(out, *(char *const *)field);
       break;
-    case CONF_CHOICE:
-      put_choice(out, key->choices, *(const int *)field);
-      break;
-    case CONF_SPANS:
-      put_spans(out, field);
-      break;
+    case CONF_CHOICE: put_choice(out, key->choices, *(const int *)field); break;
+    case CONF_SPANS: put_spans(out, field); break;
     case CONF_TEXTS:
-    case CONF_SECRETS:
-      put_texts(out, field);
-      break;
-    case CONF_PAIRS:
-      put_pairs(out, field);
-      break;
-    case CONF_NAMES:
-      put_names(out, field);
-      break;
+    case CONF_SECRETS: put_texts(out, field); break;
+    case CONF_PAIRS: put_pairs(out, field); break;
+    case CONF_NAMES: put_names(out, field); break;
     case CONF_MAP:
-    case CONF_OTHER:
-      break;
+    case CONF_OTHER: break;
   }
 }
 

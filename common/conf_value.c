@@ -243,31 +243,19 @@ enum result conf_value_set(const struct conf_context *c, const struct conf_key *
   if (conf_is_scalar_type(key->type) && node->kind != CONF_SCALAR) return FAIL(&s, node, "must be a single value");
   conf_value_clear(key, block);
   switch (key->type) {
-    case CONF_BOOL:
-      return set_bool(&s, node, field);
-    case CONF_INT:
-      return set_int(&s, node, field);
-    case CONF_SIZE:
-      return set_size(&s, node, field);
-    case CONF_SPAN:
-      return set_span(&s, node, field);
-    case CONF_TEXT:
-      return take_text(&s, node, field);
-    case CONF_CHOICE:
-      return set_choice(&s, node, field);
-    case CONF_SPANS:
-      return set_spans(&s, node, field);
+    case CONF_BOOL: return set_bool(&s, node, field);
+    case CONF_INT: return set_int(&s, node, field);
+    case CONF_SIZE: return set_size(&s, node, field);
+    case CONF_SPAN: return set_span(&s, node, field);
+    case CONF_TEXT: return take_text(&s, node, field);
+    case CONF_CHOICE: return set_choice(&s, node, field);
+    case CONF_SPANS: return set_spans(&s, node, field);
     case CONF_TEXTS:
-    case CONF_SECRETS:
-      return set_texts(&s, node, field);
-    case CONF_PAIRS:
-      return set_pairs(&s, node, field);
-    case CONF_MAP:
-      return set_map(&s, node, field);
-    case CONF_NAMES:
-      return set_names(&s, node, field);
-    case CONF_OTHER:
-      break;
+    case CONF_SECRETS: return set_texts(&s, node, field);
+    case CONF_PAIRS: return set_pairs(&s, node, field);
+    case CONF_MAP: return set_map(&s, node, field);
+    case CONF_NAMES: return set_names(&s, node, field);
+    case CONF_OTHER: break;
   }
   return RESULT_OK;
 }
@@ -314,21 +302,14 @@ void conf_value_clear(const struct conf_key *key, void *block)
       break;
     case CONF_TEXTS:
     case CONF_SECRETS:
-    case CONF_NAMES:
-      clear_texts(field);
-      break;
-    case CONF_PAIRS:
-      clear_pairs(field);
-      break;
-    case CONF_MAP:
-      clear_map(key, field);
-      break;
+    case CONF_NAMES: clear_texts(field); break;
+    case CONF_PAIRS: clear_pairs(field); break;
+    case CONF_MAP: clear_map(key, field); break;
     case CONF_BOOL:
     case CONF_INT:
     case CONF_SIZE:
     case CONF_SPAN:
     case CONF_CHOICE:
-    case CONF_OTHER:
-      break;
+    case CONF_OTHER: break;
   }
 }

@@ -167,8 +167,7 @@ static enum result build_node(struct builder *b, const yaml_event_t *event, int 
   if (depth > CONF_DEPTH_MAX)
     return conf_fail(&b->context, node->line, "", "nested deeper than %d levels", CONF_DEPTH_MAX);
   switch (event->type) {
-    case YAML_SCALAR_EVENT:
-      return build_scalar(b, event, node);
+    case YAML_SCALAR_EVENT: return build_scalar(b, event, node);
     case YAML_SEQUENCE_START_EVENT:
       node->kind = CONF_SEQUENCE;
       result = refuse_properties(b, node->line, event->data.sequence_start.anchor, event->data.sequence_start.tag);
@@ -177,16 +176,14 @@ static enum result build_node(struct builder *b, const yaml_event_t *event, int 
       node->kind = CONF_MAPPING;
       result = refuse_properties(b, node->line, event->data.mapping_start.anchor, event->data.mapping_start.tag);
       return result != RESULT_OK ? result : build_mapping(b, depth, node);
-    case YAML_ALIAS_EVENT:
-      return conf_fail(&b->context, node->line, "", "aliases are not allowed");
+    case YAML_ALIAS_EVENT: return conf_fail(&b->context, node->line, "", "aliases are not allowed");
     case YAML_NO_EVENT:
     case YAML_STREAM_START_EVENT:
     case YAML_STREAM_END_EVENT:
     case YAML_DOCUMENT_START_EVENT:
     case YAML_DOCUMENT_END_EVENT:
     case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT:
-      break;
+    case YAML_MAPPING_END_EVENT: break;
   }
   return conf_fail(&b->context, node->line, "", "unexpected structure");
 }
@@ -197,8 +194,7 @@ static enum result build_step(struct builder *b, const yaml_event_t *event, bool
   int line = line_of(event->start_mark);
   switch (event->type) {
     case YAML_STREAM_START_EVENT:
-    case YAML_DOCUMENT_END_EVENT:
-      return RESULT_OK;
+    case YAML_DOCUMENT_END_EVENT: return RESULT_OK;
     case YAML_DOCUMENT_START_EVENT:
       if (*has_document) return conf_fail(&b->context, line, "", "only one document is allowed");
       if (event->data.document_start.version_directive != NULL ||
@@ -207,8 +203,7 @@ static enum result build_step(struct builder *b, const yaml_event_t *event, bool
       }
       *has_document = true;
       return RESULT_OK;
-    default:
-      return build_node(b, event, 1, root);
+    default: return build_node(b, event, 1, root);
   }
 }
 

@@ -5,10 +5,8 @@
 
 #include "common/compiler.h"
 
-#define REQUIRE(condition) \
-  ((condition) ? (void)0 : contract_failed("REQUIRE", #condition, __FILE__, __LINE__))
-#define ENSURE(condition) \
-  ((condition) ? (void)0 : contract_failed("ENSURE", #condition, __FILE__, __LINE__))
+#define REQUIRE(condition) ((condition) ? (void)0 : contract_failed("REQUIRE", #condition, __FILE__, __LINE__))
+#define ENSURE(condition)  ((condition) ? (void)0 : contract_failed("ENSURE", #condition, __FILE__, __LINE__))
 
 // Writes one line to stderr and aborts. Any thread. Unit tests may replace it at link time.
 NO_RETURN void contract_failed(const char *kind, const char *condition, const char *file, int line);

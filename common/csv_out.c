@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing CSV (RFC 4180) that a spreadsheet may open: what it would take for a formula becomes text, numbers stay numbers.
-// Pure; any thread.
+// Writing CSV (RFC 4180) that a spreadsheet may open: what it would take for a formula becomes text, numbers stay
+// numbers. Pure; any thread.
 #include "common/csv_out.h"
 
 #include <stdbool.h>

@@ -27,7 +27,7 @@ struct daemon {
   int stop_signals;
   bool is_draining, was_ready;
   struct mono_time drain_deadline;
-  uint64_t log_dropped;       // as last counted in the metric
+  uint64_t log_dropped;  // as last counted in the metric
 };
 
 static const struct daemon_conf *conf_of(const void *config) { return config; }
@@ -37,13 +37,16 @@ static void log_as_configured(struct log *log, const void *config)
   log_set(log, (enum log_level)conf_of(config)->log_level, (enum log_format)conf_of(config)->log_format);
 }
 
-static enum result load(const struct daemon_spec *spec, const char *file, void **out_config, struct conf_fault *out_fault)
+static enum result load(const struct daemon_spec *spec, const char *file, void **out_config,
+                        struct conf_fault *out_fault)
 {
   void *config = NULL;
   enum result result = conf_load(spec->conf_table, file, environ, &config, out_fault);
   if (result == RESULT_OK && spec->check != NULL) result = spec->check(config, file, out_fault);
-  if (result == RESULT_OK) *out_config = config;
-  else if (config != NULL) conf_free(spec->conf_table, config);
+  if (result == RESULT_OK)
+    *out_config = config;
+  else if (config != NULL)
+    conf_free(spec->conf_table, config);
   return result;
 }
 
@@ -70,7 +73,8 @@ static void on_hang_up(void *ctx)
     bool needs_restart = conf_needs_restart(d->spec->conf_table, d->config, fresh, &key);
     log_as_configured(d->rt.log, fresh);
     d->spec->reload(d->app, fresh);
-    LOG(d->rt.log, EV_CONFIG_RELOADED, F_STR("file", d->config_file), F_STR("needs_restart", needs_restart ? key : NULL));
+    LOG(d->rt.log, EV_CONFIG_RELOADED, F_STR("file", d->config_file),
+        F_STR("needs_restart", needs_restart ? key : NULL));
     conf_free(d->spec->conf_table, d->config);
     d->config = fresh;
   }
@@ -216,8 +220,10 @@ static int print_config(const struct daemon_spec *spec, const void *config)
 {
   struct buf text;
   buf_init(&text, 1024 * 1024);
-  if (config == NULL) conf_print_help(spec->conf_table, &text);
-  else conf_print(spec->conf_table, config, &text);
+  if (config == NULL)
+    conf_print_help(spec->conf_table, &text);
+  else
+    conf_print(spec->conf_table, config, &text);
   int exit_code = print(&text);
   buf_release(&text);
   return exit_code;
@@ -248,7 +254,8 @@ static int usage(const struct daemon_spec *spec, const char *what, const char *w
   return EXIT_USAGE;
 }
 
-static int run_configured(const struct daemon_spec *spec, const struct daemon_options *o, void **config, int argc, char **argv)
+static int run_configured(const struct daemon_spec *spec, const struct daemon_options *o, void **config, int argc,
+                          char **argv)
 {
   int words = 0;
   const struct daemon_command *command = find_command(spec, argc, argv, &words);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ids of a daemon's log events and metrics, those of the library first: EV_… for LOG and M_… for metric_*. Included by its app.h, which first
-// defines DAEMON_LOG_EVENTS and DAEMON_METRICS as the names of its two .def files; its main.c includes common/daemon_tables.h for the rest.
+// The ids of a daemon's log events and metrics, those of the library first: EV_… for LOG and M_… for metric_*. Included
+// by its app.h, which first defines DAEMON_LOG_EVENTS and DAEMON_METRICS as the names of its two .def files; its main.c
+// includes common/daemon_tables.h for the rest.
 #pragma once
 
 #include "common/log.h"

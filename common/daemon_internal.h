@@ -14,20 +14,22 @@ struct daemon_options {
   int command_at;           // index into argv; argc if no command was given
 };
 // True: go on. False: the program ends with *out_exit (help and version are printed, faults are told on stderr).
-bool daemon_options_parse(const struct daemon_spec *spec, int argc, char **argv, struct daemon_options *out_options, int *out_exit);
+bool daemon_options_parse(const struct daemon_spec *spec, int argc, char **argv, struct daemon_options *out_options,
+                          int *out_exit);
 void daemon_print_help(const struct daemon_spec *spec, FILE *to);
 // Number of leading words of argv that are the words of a command; 0 if they are not.
 int daemon_match_words(const char *words, int argc, char **argv);
 
 // The service manager's notification socket, if there is one.
 struct daemon_notify {
-  int fd;                    // -1: nobody listens
+  int fd;  // -1: nobody listens
   struct sockaddr_un address;
   socklen_t address_len;
-  struct span watchdog;      // 0: not wanted
+  struct span watchdog;  // 0: not wanted
   struct mono_time next_watchdog;
 };
 void daemon_notify_init(struct daemon_notify *n);
 void daemon_notify_release(struct daemon_notify *n);
 void daemon_notify_send(const struct daemon_notify *n, const char *message);
-void daemon_notify_turn(struct daemon_notify *n, struct mono_time now);  // once per turn of the loop: that is what the watchdog watches
+void daemon_notify_turn(struct daemon_notify *n,
+                        struct mono_time now);  // once per turn of the loop: that is what the watchdog watches

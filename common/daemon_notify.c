@@ -28,7 +28,8 @@ static struct span read_watchdog(void)
   const char *wait = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
   int64_t wait_us, for_pid;
   if (wait == NULL || text_to_i64(wait, strlen(wait), &wait_us) != RESULT_OK || wait_us <= 0) return (struct span){0};
-  if (pid != NULL && (text_to_i64(pid, strlen(pid), &for_pid) != RESULT_OK || for_pid != getpid())) return (struct span){0};
+  if (pid != NULL && (text_to_i64(pid, strlen(pid), &for_pid) != RESULT_OK || for_pid != getpid()))
+    return (struct span){0};
   return (struct span){wait_us / 2};
 }
 

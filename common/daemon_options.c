@@ -10,8 +10,11 @@
 #define DEFAULT_CONFIG_FILE "config/largesse.yaml"
 
 static const struct option long_options[] = {
-    {"config", required_argument, NULL, 'c'}, {"check-config", no_argument, NULL, 't'}, {"version", no_argument, NULL, 'V'},
-    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+    {"config", required_argument, NULL, 'c'},
+    {"check-config", no_argument, NULL, 't'},
+    {"version", no_argument, NULL, 'V'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 int daemon_match_words(const char *words, int argc, char **argv)
@@ -37,7 +40,8 @@ void daemon_print_help(const struct daemon_spec *spec, FILE *to)
 {
   fprintf(to,
           "Usage: %s [-c FILE] [-t] [-V] [-h] COMMAND ...\n\n"
-          "  -c FILE  configuration; default " DEFAULT_CONFIG_FILE ", or the built-in values where that is missing\n"
+          "  -c FILE  configuration; default " DEFAULT_CONFIG_FILE
+          ", or the built-in values where that is missing\n"
           "  -t       check the configuration: status 0, or 78 and the first fault\n"
           "  -V       print the version\n"
           "  -h       print this\n\n"
@@ -57,25 +61,18 @@ static bool end_with(int exit_code, int *out_exit)
   return false;
 }
 
-bool daemon_options_parse(const struct daemon_spec *spec, int argc, char **argv, struct daemon_options *out_options, int *out_exit)
+bool daemon_options_parse(const struct daemon_spec *spec, int argc, char **argv, struct daemon_options *out_options,
+                          int *out_exit)
 {
   struct daemon_options o = {.config_file = NULL};
   int letter;
   optind = 0;  // GNU: start anew, whatever was parsed before in this process
   while ((letter = getopt_long(argc, argv, "+c:tVh", long_options, NULL)) != -1) {
     switch (letter) {
-      case 'c':
-        o.config_file = optarg;
-        break;
-      case 't':
-        o.is_check = true;
-        break;
-      case 'V':
-        printf("%s %s\n", spec->name, LARGESSE_VERSION);
-        return end_with(EXIT_OK, out_exit);
-      case 'h':
-        daemon_print_help(spec, stdout);
-        return end_with(EXIT_OK, out_exit);
+      case 'c': o.config_file = optarg; break;
+      case 't': o.is_check = true; break;
+      case 'V': printf("%s %s\n", spec->name, LARGESSE_VERSION); return end_with(EXIT_OK, out_exit);
+      case 'h': daemon_print_help(spec, stdout); return end_with(EXIT_OK, out_exit);
       default:  // getopt_long has named the fault
         fprintf(stderr, "Try '%s -h'.\n", spec->name);
         return end_with(EXIT_USAGE, out_exit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the ids of log events and metrics stand for: the tables that a main.c hands to daemon_main with DAEMON_TABLES. The library's alone where no
-// daemon has named its own (common/daemon_ids.h). They are made where this is included.
+// What the ids of log events and metrics stand for: the tables that a main.c hands to daemon_main with DAEMON_TABLES.
+// The library's alone where no daemon has named its own (common/daemon_ids.h). They are made where this is included.
 #pragma once
 
 #include "common/compiler.h"
@@ -26,5 +26,6 @@ static const struct metric_def metric_defs[] = {
 };
 
 // Members of struct daemon_spec.
-#define DAEMON_TABLES \
-  .log_events = log_events, .log_event_count = ARRAY_LEN(log_events), .metric_defs = metric_defs, .metric_count = ARRAY_LEN(metric_defs)
+#define DAEMON_TABLES                                                                             \
+  .log_events = log_events, .log_event_count = ARRAY_LEN(log_events), .metric_defs = metric_defs, \
+  .metric_count = ARRAY_LEN(metric_defs)

@@ -116,11 +116,16 @@ void db_answer_flight(struct db_pool *pool, struct db_conn *c, const struct db_f
   log_if_slow(pool, f);
   t->conn = NULL;
   if (db_conn_has_room(c) && !list_is_linked(&c->node)) list_add_last(&pool->idle, &c->node);
-  if (t->state == DB_TICKET_ORPHAN) db_pool_release_ticket(pool, t);
-  else if (f->error != NULL) answer_failure(pool, c, t, f->error);
-  else if (f->rows == NULL) answer_unknown(pool, t, NULL, "the server sent no result");
-  else if (f->lost_standby) answer_unknown(pool, t, NULL, "committed here, but the wait for the standby was cancelled");
-  else answer_rows(pool, t, f);
+  if (t->state == DB_TICKET_ORPHAN)
+    db_pool_release_ticket(pool, t);
+  else if (f->error != NULL)
+    answer_failure(pool, c, t, f->error);
+  else if (f->rows == NULL)
+    answer_unknown(pool, t, NULL, "the server sent no result");
+  else if (f->lost_standby)
+    answer_unknown(pool, t, NULL, "committed here, but the wait for the standby was cancelled");
+  else
+    answer_rows(pool, t, f);
   db_pool_dispatch(pool);
 }
 
@@ -128,7 +133,10 @@ void db_answer_lost_flight(struct db_pool *pool, const struct db_flight *f, cons
 {
   struct db_ticket *t = f->ticket;
   t->conn = NULL;
-  if (t->state == DB_TICKET_ORPHAN) db_pool_release_ticket(pool, t);
-  else if (f->is_flushed) answer_unknown(pool, t, f->error, why);
-  else if (!try_again(pool, t)) db_answer_not_sent(pool, t, why);
+  if (t->state == DB_TICKET_ORPHAN)
+    db_pool_release_ticket(pool, t);
+  else if (f->is_flushed)
+    answer_unknown(pool, t, f->error, why);
+  else if (!try_again(pool, t))
+    db_answer_not_sent(pool, t, why);
 }

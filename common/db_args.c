@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of a statement: scalars as text, so that the statement's own casts decide; arrays in PostgreSQL's binary form.
-// Owner: the caller of a request. Pure; any thread.
+// Arguments of a statement: scalars as text, so that the statement's own casts decide; arrays in PostgreSQL's binary
+// form. Owner: the caller of a request. Pure; any thread.
 #include <endian.h>
 #include <string.h>
 
@@ -10,7 +10,8 @@
 
 // Types as they stand in pg_type; they have not changed since PostgreSQL 7.
 static const uint32_t element_oid[] = {
-    [DB_ARRAY_BOOL] = 16, [DB_ARRAY_INT4] = 23, [DB_ARRAY_INT8] = 20, [DB_ARRAY_TEXT] = 25, [DB_ARRAY_TIMESTAMPTZ] = 1184,
+    [DB_ARRAY_BOOL] = 16, [DB_ARRAY_INT4] = 23,          [DB_ARRAY_INT8] = 20,
+    [DB_ARRAY_TEXT] = 25, [DB_ARRAY_TIMESTAMPTZ] = 1184,
 };
 static const int64_t postgres_epoch_us = 946684800000000;  // 2000-01-01T00:00:00Z
 
@@ -42,11 +43,14 @@ void db_args_null(struct db_args *a) { next_arg(a)->is_null = true; }
 
 void db_args_text(struct db_args *a, const char *text)
 {
-  if (text == NULL) db_args_null(a);
-  else db_args_bytes(a, text, strlen(text));
+  if (text == NULL)
+    db_args_null(a);
+  else
+    db_args_bytes(a, text, strlen(text));
 }
 
-// libpq takes text parameters as strings: a NUL inside would cut the text short, so the server must never see such a value.
+// libpq takes text parameters as strings: a NUL inside would cut the text short, so the server must never see such a
+// value.
 void db_args_bytes(struct db_args *a, const char *bytes, size_t len)
 {
   REQUIRE(len == 0 || memchr(bytes, '\0', len) == NULL);
@@ -82,8 +86,8 @@ void db_args_time(struct db_args *a, struct wall_time t)
   db_args_text(a, text);
 }
 
-// The wire form: dimensions, "has nulls", element type, then per dimension its length and lower bound, then the elements.
-// An empty array has no dimensions at all, so the first element brings the second part.
+// The wire form: dimensions, "has nulls", element type, then per dimension its length and lower bound, then the
+// elements. An empty array has no dimensions at all, so the first element brings the second part.
 void db_args_array(struct db_args *a, enum db_array_type type)
 {
   struct db_arg *arg = next_arg(a);
@@ -103,7 +107,9 @@ static void begin_element(struct db_args *a)
   a->array_count++;
 }
 
-struct wide_element { uint32_t len, high, low; };  // no padding: eight bytes that need not be aligned
+struct wide_element {
+  uint32_t len, high, low;
+};  // no padding: eight bytes that need not be aligned
 
 static void put_wide(struct db_args *a, int64_t value)
 {

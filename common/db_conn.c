@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One connection of the pool: connects for ever, sends units of work (prepare, execute, sync) and reads their results
-// without ever blocking. It always reads while it writes, so large arguments and large results cannot wait for each other.
-// Owner: the pool; loop thread.
+// without ever blocking. It always reads while it writes, so large arguments and large results cannot wait for each
+// other. Owner: the pool; loop thread.
 #include "common/db_internal.h"
 
 #include <libpq-fe.h>
@@ -90,17 +90,10 @@ static void connect_step(struct db_conn *c)
   loop_watch_free(c->watch);
   c->watch = NULL;
   switch (PQconnectPoll(c->pg)) {
-    case PGRES_POLLING_READING:
-      watch(c, LOOP_READ);
-      return;
-    case PGRES_POLLING_WRITING:
-      watch(c, LOOP_WRITE);
-      return;
-    case PGRES_POLLING_OK:
-      connected(c);
-      return;
-    default:
-      connect_failed(c, PQerrorMessage(c->pg));
+    case PGRES_POLLING_READING: watch(c, LOOP_READ); return;
+    case PGRES_POLLING_WRITING: watch(c, LOOP_WRITE); return;
+    case PGRES_POLLING_OK: connected(c); return;
+    default: connect_failed(c, PQerrorMessage(c->pg));
   }
 }
 
@@ -111,7 +104,7 @@ void db_conn_start(struct db_conn *c)
   c->state = DB_CONN_CONNECTING;
   c->pg = PQconnectStartParams(params.keywords, params.values, 1);
   db_params_release(&params);
-  ENSURE(c->pg != NULL);  // out of memory only
+  ENSURE(c->pg != NULL);                     // out of memory only
   PQsetNoticeReceiver(c->pg, on_notice, c);  // libpq's own one writes to stderr
   if (PQstatus(c->pg) == CONNECTION_BAD) {
     connect_failed(c, PQerrorMessage(c->pg));
@@ -124,8 +117,10 @@ void db_conn_start(struct db_conn *c)
 static void on_timer(void *ctx)
 {
   struct db_conn *c = ctx;
-  if (c->state == DB_CONN_DOWN) db_conn_start(c);
-  else if (c->state == DB_CONN_CONNECTING) connect_failed(c, "no answer within database.connect_timeout");
+  if (c->state == DB_CONN_DOWN)
+    db_conn_start(c);
+  else if (c->state == DB_CONN_CONNECTING)
+    connect_failed(c, "no answer within database.connect_timeout");
 }
 
 // --- closing ---------------------------------------------------------------------------------------------------------
@@ -195,10 +190,12 @@ static void flush(struct db_conn *c)
     return;
   }
   loop_watch_set(c->watch, left == 0 ? LOOP_READ : LOOP_READ | LOOP_WRITE);
-  for (size_t i = 0; left == 0 && i < c->flight_count; i++) c->flights[(c->first_flight + i) % DB_DEPTH].is_flushed = true;
+  for (size_t i = 0; left == 0 && i < c->flight_count; i++)
+    c->flights[(c->first_flight + i) % DB_DEPTH].is_flushed = true;
 }
 
-static bool put_pipelined(struct db_conn *c, struct db_flight *f, const struct db_statement *st, const struct db_wire_args *w)
+static bool put_pipelined(struct db_conn *c, struct db_flight *f, const struct db_statement *st,
+                          const struct db_wire_args *w)
 {
   bool *is_prepared = &c->is_prepared[f->ticket->statement];
   if (!*is_prepared) {
@@ -206,7 +203,8 @@ static bool put_pipelined(struct db_conn *c, struct db_flight *f, const struct d
     *is_prepared = true;
     f->prepares = true;
   }
-  return PQsendQueryPrepared(c->pg, st->name, w->count, w->values, w->lengths, w->formats, 1) == 1 && PQpipelineSync(c->pg) == 1;
+  return PQsendQueryPrepared(c->pg, st->name, w->count, w->values, w->lengths, w->formats, 1) == 1 &&
+         PQpipelineSync(c->pg) == 1;
 }
 
 bool db_conn_send(struct db_conn *c, struct db_ticket *t)
@@ -216,9 +214,9 @@ bool db_conn_send(struct db_conn *c, struct db_ticket *t)
   struct db_wire_args wire;
   db_args_to_wire(&t->req->args, &wire);
   struct db_flight f = {.ticket = t, .sent = loop_now(c->pool->rt.loop)};
-  bool is_put = c->pool->conf.pooler
-                    ? PQsendQueryParams(c->pg, st->sql, wire.count, NULL, wire.values, wire.lengths, wire.formats, 1) == 1
-                    : put_pipelined(c, &f, st, &wire);
+  bool is_put = c->pool->conf.pooler ? PQsendQueryParams(c->pg, st->sql, wire.count, NULL, wire.values, wire.lengths,
+                                                         wire.formats, 1) == 1
+                                     : put_pipelined(c, &f, st, &wire);
   if (!is_put) {  // without its sync the server cannot commit what may have left already
     db_conn_doom(c, "write failed");
     return false;
@@ -240,8 +238,10 @@ static void end_flight(struct db_conn *c)
 static void keep_error(struct db_conn *c, struct db_flight *f, PGresult *result)
 {
   if (f->prepares) c->is_prepared[f->ticket->statement] = false;
-  if (f->error == NULL) f->error = result;
-  else PQclear(result);  // the first one tells the cause
+  if (f->error == NULL)
+    f->error = result;
+  else
+    PQclear(result);  // the first one tells the cause
 }
 
 static void keep_rows(struct db_flight *f, PGresult *result)
@@ -261,12 +261,8 @@ static void take_result(struct db_conn *c, struct db_flight *f, PGresult *result
   switch (PQresultStatus(result)) {
     case PGRES_COMMAND_OK:
     case PGRES_TUPLES_OK:
-    case PGRES_EMPTY_QUERY:
-      keep_rows(f, result);
-      return;
-    case PGRES_FATAL_ERROR:
-      keep_error(c, f, result);
-      return;
+    case PGRES_EMPTY_QUERY: keep_rows(f, result); return;
+    case PGRES_FATAL_ERROR: keep_error(c, f, result); return;
     case PGRES_PIPELINE_SYNC:
       PQclear(result);
       end_flight(c);

@@ -19,7 +19,8 @@ struct db_error db_error_of(const struct pg_result *result, enum db_failure fail
                            .detail = field_of(result, PG_DIAG_MESSAGE_DETAIL),
                            .hint = field_of(result, PG_DIAG_MESSAGE_HINT)};
   const char *sqlstate = field_of(result, PG_DIAG_SQLSTATE);
-  memcpy(error.sqlstate, strlen(sqlstate) == 5 ? sqlstate : "08000", sizeof error.sqlstate);  // libpq's own errors carry none
+  memcpy(error.sqlstate, strlen(sqlstate) == 5 ? sqlstate : "08000",
+         sizeof error.sqlstate);  // libpq's own errors carry none
   if (error.message[0] == '\0' && result != NULL) error.message = PQresultErrorMessage(result);
   return error;
 }
@@ -42,7 +43,8 @@ bool db_error_is_raised(const struct pg_result *result)
 bool db_error_is_stale_plan(const struct pg_result *result)
 {
   return db_error_is(result, "26000") ||
-         (db_error_is(result, "0A000") && strcmp(field_of(result, PG_DIAG_SOURCE_FUNCTION), "RevalidateCachedQuery") == 0);
+         (db_error_is(result, "0A000") &&
+          strcmp(field_of(result, PG_DIAG_SOURCE_FUNCTION), "RevalidateCachedQuery") == 0);
 }
 
 bool db_notice_lost_standby(const struct pg_result *notice)

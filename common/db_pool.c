@@ -10,14 +10,15 @@
 #include "common/mem.h"
 #include "common/metric.h"
 
-static const struct span down_tolerance = {1000000};        // without any connection, requests wait this long
-static const struct span orphan_grace_min = {30000000};     // a statement that timed out may run on at least this long
+static const struct span down_tolerance = {1000000};     // without any connection, requests wait this long
+static const struct span orphan_grace_min = {30000000};  // a statement that timed out may run on at least this long
 static const struct span connect_log_interval = {5000000};
 
 static void on_due(void *ctx);
 static void on_down_too_long(void *ctx);
 
-struct db_pool *db_pool_new(struct runtime *rt, const struct db_conf *conf, const char *application_name, const char *role)
+struct db_pool *db_pool_new(struct runtime *rt, const struct db_conf *conf, const char *application_name,
+                            const char *role)
 {
   struct db_pool *pool = MEM_NEW(struct db_pool);
   pool->rt = *rt;
@@ -98,8 +99,10 @@ void db_pool_add_due(struct db_pool *pool, struct db_ticket *t, struct mono_time
 static void let_wait(struct db_pool *pool, struct db_ticket *t, bool is_first)
 {
   t->state = DB_TICKET_WAITING;
-  if (is_first) list_add_last(pool->waiting.next, &t->node);  // before the first one
-  else list_add_last(&pool->waiting, &t->node);
+  if (is_first)
+    list_add_last(pool->waiting.next, &t->node);  // before the first one
+  else
+    list_add_last(&pool->waiting, &t->node);
   db_pool_add_due(pool, t, t->deadline);
 }
 
@@ -205,17 +208,12 @@ static void ticket_is_due(struct db_pool *pool, struct db_ticket *t, struct mono
       db_pool_count_waiting(pool, -1);
       db_answer_not_sent(pool, t, "no connection became free in time");
       return;
-    case DB_TICKET_DELAYED:
-      end_delay(pool, t, now);
-      return;
-    case DB_TICKET_RUNNING:
-      become_orphan(pool, t, now);
-      return;
+    case DB_TICKET_DELAYED: end_delay(pool, t, now); return;
+    case DB_TICKET_RUNNING: become_orphan(pool, t, now); return;
     case DB_TICKET_ORPHAN:  // the connection's end does not cancel the statement
       db_conn_doom(t->conn, "a statement that had timed out did not end");
       return;
-    case DB_TICKET_FREE:
-      break;
+    case DB_TICKET_FREE: break;
   }
   REQUIRE(t->state != DB_TICKET_FREE);
 }
@@ -224,7 +222,8 @@ static void on_due(void *ctx)
 {
   struct db_pool *pool = ctx;
   struct mono_time now = loop_now(pool->rt.loop);
-  for (struct heap_node *n = heap_first(&pool->due); n != NULL && !mono_before(now, n->due); n = heap_first(&pool->due)) {
+  for (struct heap_node *n = heap_first(&pool->due); n != NULL && !mono_before(now, n->due);
+       n = heap_first(&pool->due)) {
     ticket_is_due(pool, CONTAINER_OF(n, struct db_ticket, due), now);
   }
   db_pool_dispatch(pool);

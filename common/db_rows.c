@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the rows of a result in PostgreSQL's binary format. A column of an unexpected type is a mistake in our own SQL.
-// Owner: whoever holds the rows. Pure; any thread.
+// Reading the rows of a result in PostgreSQL's binary format. A column of an unexpected type is a mistake in our own
+// SQL. Owner: whoever holds the rows. Pure; any thread.
 #include <endian.h>
 #include <libpq-fe.h>
 #include <string.h>

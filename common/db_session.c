@@ -11,7 +11,7 @@
 
 struct db_session {
   PGconn *pg;
-  PGresult *failed;       // the strings of `error` live in it
+  PGresult *failed;  // the strings of `error` live in it
   struct db_error error;
 };
 
@@ -98,14 +98,15 @@ enum result db_session_script(struct db_session *s, const char *sql)
   return result;
 }
 
-enum result db_session_query(struct db_session *s, const char *sql, const struct db_args *args, struct db_rows **out_rows)
+enum result db_session_query(struct db_session *s, const char *sql, const struct db_args *args,
+                             struct db_rows **out_rows)
 {
   struct db_wire_args wire = {.count = 0};
   if (args != NULL && buf_result(&args->bytes) != RESULT_OK) return RESULT_TOO_BIG;
   if (args != NULL) db_args_to_wire(args, &wire);
   PGresult *rows = NULL;
-  enum result result = judge(
-      s, PQexecParams(s->pg, sql, wire.count, NULL, wire.values, wire.lengths, wire.formats, 1), &rows);
+  enum result result =
+      judge(s, PQexecParams(s->pg, sql, wire.count, NULL, wire.values, wire.lengths, wire.formats, 1), &rows);
   if (result != RESULT_OK) return result;
   if (out_rows == NULL) {
     PQclear(rows);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listings of commands, page by page: a table, or one JSON document {"items": […], "next": …}; and one document as lines or JSON.
-// Owner: the command; blocking.
+// Listings of commands, page by page: a table, or one JSON document {"items": […], "next": …}; and one document as
+// lines or JSON. Owner: the command; blocking.
 #include "common/doc_list.h"
 
 #include <inttypes.h>
@@ -21,7 +21,8 @@ static void flush_page(struct doc_list *l)
   buf_clear(&l->page);
 }
 
-bool doc_list_begin(struct doc_list *l, struct cli *cli, const struct doc_column *columns, bool is_json, const char *limit)
+bool doc_list_begin(struct doc_list *l, struct cli *cli, const struct doc_column *columns, bool is_json,
+                    const char *limit)
 {
   int64_t rows = 0;
   if (limit != NULL && (text_to_i64(limit, strlen(limit), &rows) != RESULT_OK || rows < 1)) {
@@ -55,7 +56,8 @@ static void put_doc(struct doc_list *l, const char *doc)
   json_decref(json);
 }
 
-static void remember_place(struct doc_list *l, const struct db_rows *rows, size_t row, size_t column, bool place_is_text)
+static void remember_place(struct doc_list *l, const struct db_rows *rows, size_t row, size_t column,
+                           bool place_is_text)
 {
   char number[24];
   (void)snprintf(number, sizeof number, "%" PRId64, place_is_text ? 0 : db_rows_i64(rows, row, column));
@@ -86,8 +88,10 @@ int doc_list_end(struct doc_list *l)
 {
   if (l->is_json) {
     buf_puts(&l->page, l->printed > 0 ? "\n],\"next\":" : "],\"next\":");
-    if (l->is_cut) buf_put_json(&l->page, l->last, strlen(l->last));
-    else buf_puts(&l->page, "null");
+    if (l->is_cut)
+      buf_put_json(&l->page, l->last, strlen(l->last));
+    else
+      buf_puts(&l->page, "null");
     buf_puts(&l->page, "}\n");
   } else if (l->is_cut) {
     buf_puts(&l->page, "more follow; go on with --after '");

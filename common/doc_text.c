@@ -11,10 +11,14 @@
 
 static void put_scalar(const json_t *value, struct buf *out)
 {
-  if (json_is_string(value)) cmdline_put_text(out, json_string_value(value));
-  else if (json_is_integer(value)) buf_put_i64(out, (int64_t)json_integer_value(value));
-  else if (json_is_real(value)) buf_printf(out, "%g", json_real_value(value));
-  else if (json_is_boolean(value)) buf_puts(out, json_is_true(value) ? "yes" : "no");
+  if (json_is_string(value))
+    cmdline_put_text(out, json_string_value(value));
+  else if (json_is_integer(value))
+    buf_put_i64(out, (int64_t)json_integer_value(value));
+  else if (json_is_real(value))
+    buf_printf(out, "%g", json_real_value(value));
+  else if (json_is_boolean(value))
+    buf_puts(out, json_is_true(value) ? "yes" : "no");
 }
 
 static void put_indent(size_t depth, struct buf *out)
@@ -28,7 +32,8 @@ static void put_object(const json_t *object, size_t depth, struct buf *out)
 {
   const char *name;
   json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)object, name, value) {
+  json_object_foreach((json_t *)(uintptr_t)object, name, value)
+  {
     put_indent(depth, out);
     cmdline_put_text(out, name);
     buf_putc(out, ':');
@@ -47,7 +52,8 @@ static void put_entry(const json_t *entry, size_t depth, struct buf *out)
   }
   const char *name;
   json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)entry, name, value) {
+  json_object_foreach((json_t *)(uintptr_t)entry, name, value)
+  {
     buf_puts(out, "  ");
     cmdline_put_text(out, name);
     buf_putc(out, ' ');

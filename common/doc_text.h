@@ -11,6 +11,9 @@
 // "name: value" lines; what is nested is indented, each entry of a list begins with a dash.
 void doc_put_text(const json_t *doc, struct buf *out);
 
-struct doc_column { const char *title, *member; size_t width; };  // ended by {NULL}; a member is a name, or names with dots: "stock.total"
+struct doc_column {
+  const char *title, *member;
+  size_t width;
+};  // ended by {NULL}; a member is a name, or names with dots: "stock.total"
 void doc_put_titles(const struct doc_column *columns, struct buf *out);
 void doc_put_row(const struct doc_column *columns, const json_t *doc, struct buf *out);

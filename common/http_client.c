@@ -231,8 +231,8 @@ static bool is_sendable(const struct http_request *r)
   return true;
 }
 
-// Called when a connection is there, before the request goes out on it. A second time means that a kept connection died under the
-// request and libcurl has taken another one.
+// Called when a connection is there, before the request goes out on it. A second time means that a kept connection died
+// under the request and libcurl has taken another one.
 static int on_about_to_send(void *ctx, char *ip, char *local_ip, int port, int local_port)
 {
   const struct http_call *call = ctx;

@@ -7,7 +7,9 @@
 
 #include "common/compiler.h"
 
-struct list { struct list *prev, *next; };  // both the head and each node; an unlinked node points to itself
+struct list {
+  struct list *prev, *next;
+};  // both the head and each node; an unlinked node points to itself
 
 static inline void list_init(struct list *l) { l->prev = l->next = l; }
 static inline bool list_is_empty(const struct list *l) { return l->next == l; }
@@ -44,5 +46,6 @@ static inline void list_splice(struct list *to, struct list *from)
   list_init(from);
 }
 // Safe against removal of the current node.
-#define LIST_EACH(node, following, head) \
-  for (struct list *node = (head)->next, *following = node->next; node != (head); node = following, following = node->next)
+#define LIST_EACH(node, following, head)                                          \
+  for (struct list *node = (head)->next, *following = node->next; node != (head); \
+       node = following, following = node->next)

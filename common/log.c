@@ -149,26 +149,13 @@ static void put_value(struct log *log, const struct log_field *field)
 {
   int64_t us = field->value.i64;
   switch (field->type) {
-    case LOG_TEXT:
-      put_text(log, field->value.text, strlen(field->value.text));
-      break;
-    case LOG_BYTES:
-      put_text(log, field->value.text, field->len);
-      break;
-    case LOG_INT:
-      buf_put_i64(&log->line, field->value.i64);
-      break;
-    case LOG_UINT:
-      buf_put_u64(&log->line, field->value.u64);
-      break;
-    case LOG_BOOL:
-      buf_puts(&log->line, field->value.i64 ? "true" : "false");
-      break;
-    case LOG_SPAN:
-      put_span(&log->line, us);
-      break;
-    case LOG_END:
-      break;
+    case LOG_TEXT: put_text(log, field->value.text, strlen(field->value.text)); break;
+    case LOG_BYTES: put_text(log, field->value.text, field->len); break;
+    case LOG_INT: buf_put_i64(&log->line, field->value.i64); break;
+    case LOG_UINT: buf_put_u64(&log->line, field->value.u64); break;
+    case LOG_BOOL: buf_puts(&log->line, field->value.i64 ? "true" : "false"); break;
+    case LOG_SPAN: put_span(&log->line, us); break;
+    case LOG_END: break;
   }
 }
 

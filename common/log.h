@@ -32,16 +32,20 @@ enum log_field_type { LOG_END, LOG_TEXT, LOG_BYTES, LOG_INT, LOG_UINT, LOG_SPAN,
 struct log_field {
   const char *key;  // snake_case, with unit where there is one; a literal
   enum log_field_type type;
-  union { const char *text; int64_t i64; uint64_t u64; } value;
-  size_t len;       // LOG_BYTES only
+  union {
+    const char *text;
+    int64_t i64;
+    uint64_t u64;
+  } value;
+  size_t len;  // LOG_BYTES only
 };
 
-#define F_STR(key, s) ((struct log_field){(key), LOG_TEXT, {.text = (s)}, 0})          /* NULL: the field is left out */
-#define F_BYTES(key, p, n) ((struct log_field){(key), LOG_BYTES, {.text = (p)}, (n)})  /* need not be NUL-terminated */
-#define F_INT(key, n) ((struct log_field){(key), LOG_INT, {.i64 = (int64_t)(n)}, 0})
-#define F_UINT(key, n) ((struct log_field){(key), LOG_UINT, {.u64 = (uint64_t)(n)}, 0})
-#define F_SPAN(key, s) ((struct log_field){(key), LOG_SPAN, {.i64 = (s).us}, 0})        /* written in seconds, 6 digits */
-#define F_BOOL(key, b) ((struct log_field){(key), LOG_BOOL, {.i64 = (b) ? 1 : 0}, 0})
+#define F_STR(key, s)      ((struct log_field){(key), LOG_TEXT, {.text = (s)}, 0})    /* NULL: the field is left out */
+#define F_BYTES(key, p, n) ((struct log_field){(key), LOG_BYTES, {.text = (p)}, (n)}) /* need not be NUL-terminated */
+#define F_INT(key, n)      ((struct log_field){(key), LOG_INT, {.i64 = (int64_t)(n)}, 0})
+#define F_UINT(key, n)     ((struct log_field){(key), LOG_UINT, {.u64 = (uint64_t)(n)}, 0})
+#define F_SPAN(key, s)     ((struct log_field){(key), LOG_SPAN, {.i64 = (s).us}, 0}) /* written in seconds, 6 digits */
+#define F_BOOL(key, b)     ((struct log_field){(key), LOG_BOOL, {.i64 = (b) ? 1 : 0}, 0})
 
 struct log;
 

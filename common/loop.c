@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The event loop: one turn of libevent at a time, then the work put off to the end of the turn, then the deferred frees.
-// Owner: the thread that calls loop_turn; loop_wake alone may be called from any thread.
+// The event loop: one turn of libevent at a time, then the work put off to the end of the turn, then the deferred
+// frees. Owner: the thread that calls loop_turn; loop_wake alone may be called from any thread.
 #include "common/loop.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "common/mem.h"
 #include "common/metric.h"
 
-// Behind a pointer, so that loop_now can take the time when a turn is first asked for it: libevent does not tell when it
-// stops waiting, and a busy turn always asks.
+// Behind a pointer, so that loop_now can take the time when a turn is first asked for it: libevent does not tell when
+// it stops waiting, and a busy turn always asks.
 struct turn_clock {
   struct mono_time now;
   bool in_turn, is_taken;
@@ -31,7 +31,7 @@ struct loop {
   int wake_fd;
   struct turn_clock *clock;
   struct metric_set *metrics;
-  struct loop_task *tasks;          // armed since the last end of a turn, newest last
+  struct loop_task *tasks;  // armed since the last end of a turn, newest last
   struct loop_task **tasks_end;
   struct loop_task *running_tasks;  // being run: a task may cancel another
   struct parked_object *parked;

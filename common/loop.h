@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One turn of libevent at a time, with timers, descriptor watches, signals, work at the end of a turn, and deferred frees.
-// Everything here belongs to the thread that runs the loop; loop_wake is the exception.
+// One turn of libevent at a time, with timers, descriptor watches, signals, work at the end of a turn, and deferred
+// frees. Everything here belongs to the thread that runs the loop; loop_wake is the exception.
 #pragma once
 
 #include <stdbool.h>
@@ -15,14 +15,19 @@ struct metric_set;
 struct loop *loop_new(void);
 void loop_free(struct loop *loop);
 void loop_set_metrics(struct loop *loop, struct metric_set *metrics);
-struct event_base *loop_base(struct loop *loop);  // for web.c only
+struct event_base *loop_base(struct loop *loop);     // for web.c only
 struct mono_time loop_now(const struct loop *loop);  // taken once per turn
 // Waits for events (at most max_wait) and runs them, then the end-of-turn work, then the deferred frees.
 void loop_turn(struct loop *loop, struct span max_wait);
 void loop_wake(struct loop *loop);  // any thread: makes a waiting turn return
 
 // Runs fn(ctx) once at the end of this turn. The node is the caller's and may be armed again from inside fn.
-struct loop_task { struct loop_task *next; void (*fn)(void *ctx); void *ctx; bool armed; };
+struct loop_task {
+  struct loop_task *next;
+  void (*fn)(void *ctx);
+  void *ctx;
+  bool armed;
+};
 void loop_defer(struct loop *loop, struct loop_task *task, void (*fn)(void *ctx), void *ctx);  // no effect if armed
 void loop_defer_cancel(struct loop *loop, struct loop_task *task);
 // The only legal way to free an object from inside one of its own callbacks.

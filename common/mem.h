@@ -17,5 +17,5 @@ char *mem_strndup(const char *bytes, size_t len);
 // NULL is allowed.
 void mem_free(void *p);
 
-#define MEM_NEW(type) ((type *)mem_zalloc(1, sizeof(type)))
+#define MEM_NEW(type)          ((type *)mem_zalloc(1, sizeof(type)))
 #define MEM_ARRAY(type, count) ((type *)mem_zalloc((count), sizeof(type)))

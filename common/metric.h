@@ -39,7 +39,8 @@ void metric_put(struct metric_set *set, int id, double value);
 void metric_observe(struct metric_set *set, int id, double value);
 
 // The series of these label values (NULL-terminated list, as many as the metric has labels), made when new. Never
-// NULL: over METRIC_SERIES_MAX all further ones share one series whose labels are "other". Keep the pointer where it is hot.
+// NULL: over METRIC_SERIES_MAX all further ones share one series whose labels are "other". Keep the pointer where it is
+// hot.
 struct metric_series *metric_series(struct metric_set *set, int id, const char *const *label_values);
 #define METRIC_SERIES(set, id, ...) metric_series((set), (id), (const char *const[]){__VA_ARGS__, NULL})
 void metric_series_add(struct metric_series *s, double amount);

@@ -107,27 +107,16 @@ static void log_note(struct mq_conn *c, const struct mq_note *note)
   struct log *log = c->rt->log;
   const char *text = note->text[0] != '\0' ? note->text : NULL;
   switch (note->kind) {
-    case MQ_NOTE_UP:
-      LOG(log, EV_MQ_CONNECTED, F_STR("connection", c->name), F_STR("detail", text));
-      return;
-    case MQ_NOTE_LOST:
-      LOG(log, EV_MQ_CONNECTION_LOST, F_STR("connection", c->name), F_STR("detail", text));
-      return;
-    case MQ_NOTE_BLOCKED:
-      LOG(log, EV_MQ_BLOCKED, F_STR("connection", c->name), F_STR("detail", text));
-      return;
-    case MQ_NOTE_UNBLOCKED:
-      LOG(log, EV_MQ_UNBLOCKED, F_STR("connection", c->name));
-      return;
-    case MQ_NOTE_REFUSED:
-      LOG(log, EV_MQ_TOPOLOGY_REFUSED, F_STR("connection", c->name), F_STR("detail", text));
-      return;
+    case MQ_NOTE_UP: LOG(log, EV_MQ_CONNECTED, F_STR("connection", c->name), F_STR("detail", text)); return;
+    case MQ_NOTE_LOST: LOG(log, EV_MQ_CONNECTION_LOST, F_STR("connection", c->name), F_STR("detail", text)); return;
+    case MQ_NOTE_BLOCKED: LOG(log, EV_MQ_BLOCKED, F_STR("connection", c->name), F_STR("detail", text)); return;
+    case MQ_NOTE_UNBLOCKED: LOG(log, EV_MQ_UNBLOCKED, F_STR("connection", c->name)); return;
+    case MQ_NOTE_REFUSED: LOG(log, EV_MQ_TOPOLOGY_REFUSED, F_STR("connection", c->name), F_STR("detail", text)); return;
     case MQ_NOTE_CANCELLED:
       metric_add(c->rt->metrics, M_MQ_CONSUMERS_CANCELLED, 1);
       LOG(log, EV_MQ_CONSUMER_CANCELLED, F_STR("connection", c->name), F_STR("detail", text));
       return;
-    case MQ_NOTE_ATTEMPT_FAILED:
-      break;
+    case MQ_NOTE_ATTEMPT_FAILED: break;
   }
   // A broker that stays away fails an attempt every few seconds: one line now and then is enough.
   struct mono_time now = clk_mono();

@@ -223,17 +223,14 @@ void mq_topology_on_frame(struct mq_topology *t, const amqp_frame_t *frame)
     case AMQP_CHANNEL_OPEN_OK_METHOD:
     case AMQP_EXCHANGE_DECLARE_OK_METHOD:
     case AMQP_QUEUE_DECLARE_OK_METHOD:
-    case AMQP_QUEUE_BIND_OK_METHOD:
-      on_done(t, m);
-      return;
+    case AMQP_QUEUE_BIND_OK_METHOD: on_done(t, m); return;
     case AMQP_CHANNEL_CLOSE_METHOD: {
       amqp_channel_close_ok_t ok = {0};
       mq_conn_send(t->conn, MQ_TOPOLOGY_CHANNEL, AMQP_CHANNEL_CLOSE_OK_METHOD, &ok);
       on_refused(t, m->decoded);
       return;
     }
-    default:
-      return;
+    default: return;
   }
 }
 

@@ -5,18 +5,18 @@
 
 #include "common/compiler.h"
 
-#define RESULT_LIST(X)                                                         \
-  X(RESULT_OK, "ok")                                                           \
-  X(RESULT_INVALID, "invalid input")            /* malformed, out of range */  \
-  X(RESULT_TOO_BIG, "too big")                  /* over a cap of limits.h */   \
-  X(RESULT_NOT_FOUND, "not found")                                             \
-  X(RESULT_CONFLICT, "conflict")                /* exists, stale, wrong state */ \
-  X(RESULT_DENIED, "denied")                    /* no right, bad signature */  \
-  X(RESULT_FULL, "full")                        /* a bounded queue is full; try later */ \
-  X(RESULT_TIMEOUT, "timed out")                                               \
-  X(RESULT_UNAVAILABLE, "unavailable")          /* the other side is away; try later */ \
-  X(RESULT_IO, "input/output error")            /* errno tells more */         \
-  X(RESULT_UNEXPECTED, "unexpected answer")     /* the other side broke the protocol */
+#define RESULT_LIST(X)                                                              \
+  X(RESULT_OK, "ok")                                                                \
+  X(RESULT_INVALID, "invalid input") /* malformed, out of range */                  \
+  X(RESULT_TOO_BIG, "too big")       /* over a cap of limits.h */                   \
+  X(RESULT_NOT_FOUND, "not found")                                                  \
+  X(RESULT_CONFLICT, "conflict") /* exists, stale, wrong state */                   \
+  X(RESULT_DENIED, "denied")     /* no right, bad signature */                      \
+  X(RESULT_FULL, "full")         /* a bounded queue is full; try later */           \
+  X(RESULT_TIMEOUT, "timed out")                                                    \
+  X(RESULT_UNAVAILABLE, "unavailable")      /* the other side is away; try later */ \
+  X(RESULT_IO, "input/output error")        /* errno tells more */                  \
+  X(RESULT_UNEXPECTED, "unexpected answer") /* the other side broke the protocol */
 
 enum result {
 #define X(name, text) name,

@@ -31,18 +31,19 @@ MUST_CHECK enum result text_to_time(const char *bytes, size_t len, struct wall_t
 // "2026-11-29T12:00:00.123456Z", always UTC and six digits. 28 bytes with NUL.
 #define TEXT_TIME_BYTES 28
 void text_from_time(struct wall_time t, char out_text[TEXT_TIME_BYTES]);
-// "10us", "250ms", "5s", "15m", "2h", "1d": an integer that is not negative, and a unit. A bare number is RESULT_INVALID ("0" excepted).
+// "10us", "250ms", "5s", "15m", "2h", "1d": an integer that is not negative, and a unit. A bare number is
+// RESULT_INVALID ("0" excepted).
 MUST_CHECK enum result text_to_span(const char *bytes, size_t len, struct span *out_span);
 // The shortest exact form of the same ("90s", "15m").
 void text_from_span(struct span s, struct buf *out);
 // "64KiB", "1MiB", "512B". A bare number is RESULT_INVALID.
 MUST_CHECK enum result text_to_size(const char *bytes, size_t len, uint64_t *out_bytes);
 
-void text_base64(const void *bytes, size_t len, struct buf *out);                                    // with padding
-MUST_CHECK enum result text_from_base64(const char *text, size_t len, struct buf *out);              // padding required
-void text_hex(const void *bytes, size_t len, struct buf *out);                                       // lower case
+void text_base64(const void *bytes, size_t len, struct buf *out);                        // with padding
+MUST_CHECK enum result text_from_base64(const char *text, size_t len, struct buf *out);  // padding required
+void text_hex(const void *bytes, size_t len, struct buf *out);                           // lower case
 MUST_CHECK enum result text_from_hex(const char *text, size_t len, struct buf *out);
-void text_url_encode(const char *bytes, size_t len, struct buf *out);                                // RFC 3986 unreserved kept
+void text_url_encode(const char *bytes, size_t len, struct buf *out);  // RFC 3986 unreserved kept
 // A NUL, also as %00, is RESULT_INVALID; whether the rest is UTF-8 is for the caller to ask.
 MUST_CHECK enum result text_url_decode(const char *text, size_t len, bool plus_is_space, struct buf *out);
 // Time-independent comparison of secrets.

@@ -23,6 +23,7 @@ struct web_conf {
   struct span idle_timeout;     // between two requests of one connection
   int auth;                     // 0 none (loopback only), 1 keys
 };
+// clang-format off
 #define WEB_CONF_KEYS(config_type, member, section, default_listen)                                       \
   {section ".listen",                                                                                     \
    CONF_TEXT,                                                                                             \
@@ -78,6 +79,7 @@ struct web_conf {
     section ".auth", CONF_CHOICE, offsetof(config_type, member.auth), "none", 0, 0, 0, "none|keys", NULL, \
         "API keys; none is refused unless the address is loopback"                                        \
   }
+// clang-format on
 
 struct web_server;
 struct web_request;

@@ -102,7 +102,7 @@ struct web_server {
   bool draining;
   struct mono_time drain_since;
   char *not_ready;  // NULL: ready
-  char *degraded;  // NULL: nothing is missing
+  char *degraded;   // NULL: nothing is missing
   web_auth_fn *auth;
   void *auth_ctx;
   struct list conns[CONN_STATE_COUNT];

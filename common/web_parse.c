@@ -235,20 +235,13 @@ static bool is_host(const char *v, size_t len)
 static enum web_known known_header(const char *name, size_t len)
 {
   switch (len) {
-    case 4:
-      return same(name, len, "host") ? WEB_HOST : WEB_KNOWN_COUNT;
-    case 6:
-      return same(name, len, "expect") ? WEB_EXPECT : WEB_KNOWN_COUNT;
-    case 12:
-      return same(name, len, "content-type") ? WEB_CONTENT_TYPE : WEB_KNOWN_COUNT;
-    case 13:
-      return same(name, len, "authorization") ? WEB_AUTHORIZATION : WEB_KNOWN_COUNT;
-    case 14:
-      return same(name, len, "content-length") ? WEB_CONTENT_LENGTH : WEB_KNOWN_COUNT;
-    case 17:
-      return same(name, len, "transfer-encoding") ? WEB_TRANSFER_ENCODING : WEB_KNOWN_COUNT;
-    default:
-      return WEB_KNOWN_COUNT;
+    case 4: return same(name, len, "host") ? WEB_HOST : WEB_KNOWN_COUNT;
+    case 6: return same(name, len, "expect") ? WEB_EXPECT : WEB_KNOWN_COUNT;
+    case 12: return same(name, len, "content-type") ? WEB_CONTENT_TYPE : WEB_KNOWN_COUNT;
+    case 13: return same(name, len, "authorization") ? WEB_AUTHORIZATION : WEB_KNOWN_COUNT;
+    case 14: return same(name, len, "content-length") ? WEB_CONTENT_LENGTH : WEB_KNOWN_COUNT;
+    case 17: return same(name, len, "transfer-encoding") ? WEB_TRANSFER_ENCODING : WEB_KNOWN_COUNT;
+    default: return WEB_KNOWN_COUNT;
   }
 }
 
@@ -257,10 +250,8 @@ static enum web_parse_step take_known(struct web_parse *p, enum web_known which,
   if (p->known[which] != 0) return web_parse_fault(p, 400, "A header that may be sent once was sent twice.");
   p->known[which] = (uint8_t)(p->header_count + 1);
   switch (which) {
-    case WEB_HOST:
-      return is_host(v, len) ? WEB_PARSE_MORE : web_parse_fault(p, 400, "The Host header is malformed.");
-    case WEB_CONTENT_LENGTH:
-      return parse_length(p, v, len);
+    case WEB_HOST: return is_host(v, len) ? WEB_PARSE_MORE : web_parse_fault(p, 400, "The Host header is malformed.");
+    case WEB_CONTENT_LENGTH: return parse_length(p, v, len);
     case WEB_TRANSFER_ENCODING:
       if (!same(v, len, "chunked") || p->minor_0)
         return web_parse_fault(p, 400, "The only transfer coding is chunked, in HTTP/1.1.");
@@ -274,8 +265,7 @@ static enum web_parse_step take_known(struct web_parse *p, enum web_known which,
       return WEB_PARSE_MORE;
     case WEB_CONTENT_TYPE:
     case WEB_AUTHORIZATION:
-    case WEB_KNOWN_COUNT:
-      break;
+    case WEB_KNOWN_COUNT: break;
   }
   return WEB_PARSE_MORE;
 }

@@ -122,20 +122,13 @@ static void close_gap(struct web_parse *p, char *bytes, size_t *io_len)
 static enum web_parse_step one_step(struct web_parse *p, char *bytes, size_t len)
 {
   switch (p->state) {
-    case WEB_AT_BODY_START:
-      return at_body_start(p);
-    case WEB_AT_LENGTH_BODY:
-      return at_length_body(p, len);
-    case WEB_AT_CHUNK_SIZE:
-      return at_chunk_size(p, bytes, len);
-    case WEB_AT_CHUNK_DATA:
-      return at_chunk_data(p, bytes, len);
-    case WEB_AT_CHUNK_END:
-      return at_chunk_end(p, bytes, len);
-    case WEB_AT_TRAILER:
-      return at_trailer(p, bytes, len);
-    default:
-      break;
+    case WEB_AT_BODY_START: return at_body_start(p);
+    case WEB_AT_LENGTH_BODY: return at_length_body(p, len);
+    case WEB_AT_CHUNK_SIZE: return at_chunk_size(p, bytes, len);
+    case WEB_AT_CHUNK_DATA: return at_chunk_data(p, bytes, len);
+    case WEB_AT_CHUNK_END: return at_chunk_end(p, bytes, len);
+    case WEB_AT_TRAILER: return at_trailer(p, bytes, len);
+    default: break;
   }
   REQUIRE(p->state >= WEB_AT_BODY_START && p->state < WEB_AT_END);
   return WEB_PARSE_FAULT;

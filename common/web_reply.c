@@ -11,56 +11,31 @@
 static const char *reason(int status)
 {
   switch (status) {
-    case 200:
-      return "OK";
-    case 201:
-      return "Created";
-    case 202:
-      return "Accepted";
-    case 204:
-      return "No Content";
-    case 303:
-      return "See Other";
-    case 304:
-      return "Not Modified";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 408:
-      return "Request Timeout";
-    case 409:
-      return "Conflict";
-    case 410:
-      return "Gone";
-    case 412:
-      return "Precondition Failed";
-    case 413:
-      return "Content Too Large";
-    case 414:
-      return "URI Too Long";
-    case 415:
-      return "Unsupported Media Type";
-    case 417:
-      return "Expectation Failed";
-    case 422:
-      return "Unprocessable Content";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
+    case 200: return "OK";
+    case 201: return "Created";
+    case 202: return "Accepted";
+    case 204: return "No Content";
+    case 303: return "See Other";
+    case 304: return "Not Modified";
+    case 400: return "Bad Request";
+    case 401: return "Unauthorized";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 408: return "Request Timeout";
+    case 409: return "Conflict";
+    case 410: return "Gone";
+    case 412: return "Precondition Failed";
+    case 413: return "Content Too Large";
+    case 414: return "URI Too Long";
+    case 415: return "Unsupported Media Type";
+    case 417: return "Expectation Failed";
+    case 422: return "Unprocessable Content";
+    case 429: return "Too Many Requests";
+    case 431: return "Request Header Fields Too Large";
+    case 500: return "Internal Server Error";
+    case 503: return "Service Unavailable";
+    case 505: return "HTTP Version Not Supported";
     default:
       return status < 300 ? "Success" : status < 400 ? "Redirection" : status < 500 ? "Client Error" : "Server Error";
   }
@@ -232,20 +207,13 @@ void web_reply_problem(struct web_request *req, const struct web_problem *p)
 static const char *fault_code(int status)
 {
   switch (status) {
-    case 408:
-      return "REQUEST_TIMEOUT";
-    case 413:
-      return "TOO_LARGE";
-    case 414:
-      return "URI_TOO_LONG";
-    case 417:
-      return "EXPECTATION_FAILED";
-    case 431:
-      return "HEADERS_TOO_LARGE";
-    case 505:
-      return "VERSION_NOT_SUPPORTED";
-    default:
-      return "INVALID_REQUEST";
+    case 408: return "REQUEST_TIMEOUT";
+    case 413: return "TOO_LARGE";
+    case 414: return "URI_TOO_LONG";
+    case 417: return "EXPECTATION_FAILED";
+    case 431: return "HEADERS_TOO_LARGE";
+    case 505: return "VERSION_NOT_SUPPORTED";
+    default: return "INVALID_REQUEST";
   }
 }
 

@@ -7,7 +7,7 @@
 #include "common/web_conn.h"
 
 #define DEGRADED_BYTES_MAX 1024
-#define ALL_SCOPES (WEB_READ | WEB_CLAIMS | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
+#define ALL_SCOPES         (WEB_READ | WEB_CLAIMS | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
 
 // --- health and metrics --------------------------------------------------------------------------------------------
 
@@ -119,16 +119,11 @@ static bool type_fits(const struct web_request *req)
   const char *type = known > 0 ? web_request_conn(req)->in + req->parse.headers[known - 1].value.at : "";
   switch (req->route->body) {
     case WEB_BODY_NONE:
-    case WEB_BODY_ANY:
-      return true;
-    case WEB_BODY_JSON:
-      return web_std_is_json(type);
-    case WEB_BODY_JSON_OPTIONAL:
-      return (!req->parse.chunked && req->parse.length == 0) || web_std_is_json(type);
-    case WEB_BODY_CSV:
-      return is_type(type, "text/csv");
-    case WEB_BODY_JSON_OR_CSV:
-      return web_std_is_json(type) || is_type(type, "text/csv");
+    case WEB_BODY_ANY: return true;
+    case WEB_BODY_JSON: return web_std_is_json(type);
+    case WEB_BODY_JSON_OPTIONAL: return (!req->parse.chunked && req->parse.length == 0) || web_std_is_json(type);
+    case WEB_BODY_CSV: return is_type(type, "text/csv");
+    case WEB_BODY_JSON_OR_CSV: return web_std_is_json(type) || is_type(type, "text/csv");
   }
   return false;
 }
@@ -168,15 +163,12 @@ static void problem(struct web_request *req, int status, const char *code, const
 static bool refused_caller(struct web_request *req)
 {
   switch (authenticate(req)) {
-    case MAY:
-      return false;
+    case MAY: return false;
     case UNKNOWN_CALLER:
       web_reply_header(req, "WWW-Authenticate", "Bearer realm=\"largesse\"");
       problem(req, 401, "UNAUTHENTICATED", "This call needs Authorization: Bearer with a valid key.");
       break;
-    case NOT_ALLOWED:
-      problem(req, 403, "FORBIDDEN", "The key has none of the scopes that this call needs.");
-      break;
+    case NOT_ALLOWED: problem(req, 403, "FORBIDDEN", "The key has none of the scopes that this call needs."); break;
     case ASK_AGAIN:
       web_reply_problem(req, &(struct web_problem){.code = "UNAVAILABLE",
                                                    .status = 503,

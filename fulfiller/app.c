@@ -21,10 +21,14 @@ bool app_is_ready(const struct app *app, const char **out_why_not)
   const char *why = NULL;
   const char *fault = mq_publisher_fault(app->publisher);
   if (fault == NULL) fault = mq_consumer_fault(app->consumer);
-  if (app->is_draining) why = "draining";
-  else if (!db_pool_is_up(app->db)) why = "no connection to the database";
-  else if (!mq_consumer_is_up(app->consumer) || !mq_publisher_is_up(app->publisher)) why = "no connection to the broker";
-  else if (fault != NULL) why = fault;
+  if (app->is_draining)
+    why = "draining";
+  else if (!db_pool_is_up(app->db))
+    why = "no connection to the database";
+  else if (!mq_consumer_is_up(app->consumer) || !mq_publisher_is_up(app->publisher))
+    why = "no connection to the broker";
+  else if (fault != NULL)
+    why = fault;
   *out_why_not = why;
   return why == NULL;
 }
@@ -40,7 +44,10 @@ static void check_health(void *ctx)
 
 // --- start -----------------------------------------------------------------------------------------------------------
 
-enum result app_check(const void *config, const char *file, struct conf_fault *out_fault) { return provider_check_all(config, file, out_fault); }
+enum result app_check(const void *config, const char *file, struct conf_fault *out_fault)
+{
+  return provider_check_all(config, file, out_fault);
+}
 
 static enum result start_web(struct app *app)
 {
@@ -131,7 +138,8 @@ bool app_is_idle(const struct app *app)
          web_server_open_requests(app->web) == 0;
 }
 
-// Who calls back into others ends before them: calls, then statements, then posts. What could not be settled keeps its lease until it runs out.
+// Who calls back into others ends before them: calls, then statements, then posts. What could not be settled keeps its
+// lease until it runs out.
 void app_stop(struct app *app)
 {
   loop_timer_free(app->health_timer);

@@ -4,7 +4,7 @@
 #pragma once
 
 #define DAEMON_LOG_EVENTS "fulfiller/log_events.def"
-#define DAEMON_METRICS "fulfiller/metrics.def"
+#define DAEMON_METRICS    "fulfiller/metrics.def"
 
 #include "common/daemon.h"
 #include "common/daemon_ids.h"
@@ -18,7 +18,7 @@ struct settler;
 
 struct app {
   struct runtime *rt;
-  struct fulfiller_conf *conf;   // the app's own copy: profiles refer to its texts, and a reload frees the loaded one
+  struct fulfiller_conf *conf;  // the app's own copy: profiles refer to its texts, and a reload frees the loaded one
   struct db_pool *db;
   struct mq_publisher *publisher;
   struct mq_consumer *consumer;
@@ -26,7 +26,7 @@ struct app {
   struct letters *letters;
   struct settler *settler;
   struct figures *figures;
-  struct lane **lanes;           // one per provider
+  struct lane **lanes;  // one per provider
   size_t lane_count;
   struct loop_timer *health_timer;
   bool is_draining;

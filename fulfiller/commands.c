@@ -9,7 +9,7 @@
 #include "common/text.h"
 #include "fulfiller/provider.h"
 
-#define LIST_USAGE "[--format text|json]"
+#define LIST_USAGE        "[--format text|json]"
 #define LISTING_BYTES_MAX (1024 * 1024)
 
 static void put_spans(struct buf *out, const struct conf_spans *spans, const char *between, const char *quote)
@@ -32,8 +32,9 @@ static void put_json(struct buf *out, const struct provider *p)
   buf_putc(out, '{');
   put_json_member(out, "name", p->name);
   put_json_member(out, "baseUrl", p->conf->base_url);
-  buf_printf(out, ",\"inquiry\":%s,\"repeatIsSafe\":%s,\"concurrency\":%lld,\"attempts\":%lld,\"ladder\":[", p->inquire.exists ? "true" : "false",
-             p->conf->repeat_is_safe ? "true" : "false", (long long)p->conf->concurrency, (long long)p->conf->attempts);
+  buf_printf(out, ",\"inquiry\":%s,\"repeatIsSafe\":%s,\"concurrency\":%lld,\"attempts\":%lld,\"ladder\":[",
+             p->inquire.exists ? "true" : "false", p->conf->repeat_is_safe ? "true" : "false",
+             (long long)p->conf->concurrency, (long long)p->conf->attempts);
   put_spans(out, &p->conf->ladder, ",", "\"");
   buf_puts(out, "],\"totalTimeout\":\"");
   text_from_span(p->conf->total_timeout, out);
@@ -47,9 +48,9 @@ static void put_text(struct buf *out, const struct provider *p)
   struct buf ladder;
   buf_init(&ladder, 4096);
   put_spans(&ladder, &p->conf->ladder, " ", "");
-  buf_printf(out, "%-24s %-36s inquiry=%-3s repeat=%-3s concurrency=%-5lld attempts=%-3lld ladder: %s\n", p->name, p->conf->base_url,
-             p->inquire.exists ? "yes" : "no", p->conf->repeat_is_safe ? "yes" : "no", (long long)p->conf->concurrency,
-             (long long)p->conf->attempts, buf_text(&ladder));
+  buf_printf(out, "%-24s %-36s inquiry=%-3s repeat=%-3s concurrency=%-5lld attempts=%-3lld ladder: %s\n", p->name,
+             p->conf->base_url, p->inquire.exists ? "yes" : "no", p->conf->repeat_is_safe ? "yes" : "no",
+             (long long)p->conf->concurrency, (long long)p->conf->attempts, buf_text(&ladder));
   buf_release(&ladder);
 }
 
@@ -61,8 +62,10 @@ static enum result put_all(const struct fulfiller_conf *conf, bool is_json, stru
     enum result result = provider_compile(conf->providers.items[i].name, conf->providers.items[i].block, &p, fault);
     if (result != RESULT_OK) return result;
     if (is_json && i > 0) buf_putc(out, ',');
-    if (is_json) put_json(out, &p);
-    else put_text(out, &p);
+    if (is_json)
+      put_json(out, &p);
+    else
+      put_text(out, &p);
     provider_release(&p);
   }
   if (is_json) buf_puts(out, "],\"next\":null}\n");
@@ -86,8 +89,10 @@ static int run_list(const void *config, struct log *log, int argc, char **argv)
   struct buf out;
   buf_init(&out, LISTING_BYTES_MAX);
   int exit_code = EXIT_CONFIG;
-  if (put_all(conf, is_json == 1, &out, &fault) == RESULT_OK) exit_code = cli_write(&c, &out, NULL);
-  else fprintf(stderr, "%s\n", fault.text);
+  if (put_all(conf, is_json == 1, &out, &fault) == RESULT_OK)
+    exit_code = cli_write(&c, &out, NULL);
+  else
+    fprintf(stderr, "%s\n", fault.text);
   buf_release(&out);
   return exit_code;
 }

@@ -5,16 +5,47 @@
 
 #define SECOND 1000000LL
 #define MINUTE (60 * SECOND)
-#define DAY (24 * 60 * MINUTE)
+#define DAY    (24 * 60 * MINUTE)
 
 #define FIELD(member) offsetof(struct provider_conf, member)
-#define REQUEST_KEYS(request, default_method, what) \
-  {#request ".method", CONF_TEXT, FIELD(request.method), default_method, 0, 16, 0, NULL, NULL, "HTTP method of the request that " what}, \
-  {#request ".path", CONF_TEXT, FIELD(request.path), NULL, 0, 1024, 0, NULL, NULL, "path and query template, appended to base_url; left out: the provider has no such request"}, \
-  {#request ".headers", CONF_PAIRS, FIELD(request.headers), NULL, 0, 0, 0, NULL, NULL, "headers, each a template"}, \
-  {#request ".body", CONF_TEXT, FIELD(request.body), NULL, 0, 16384, 0, NULL, NULL, "body template: JSON when it begins with { or [, else a form"}, \
-  {#request ".answers", CONF_PAIRS, FIELD(request.answers), NULL, 0, 0, 0, NULL, NULL, "rules `STATUS [POINTER=VALUE]: outcome`, the first match counts; built-in rules follow"}
+#define REQUEST_KEYS(request, default_method, what)                                                                     \
+  {#request ".method",                                                                                                  \
+   CONF_TEXT,                                                                                                           \
+   FIELD(request.method),                                                                                               \
+   default_method,                                                                                                      \
+   0,                                                                                                                   \
+   16,                                                                                                                  \
+   0,                                                                                                                   \
+   NULL,                                                                                                                \
+   NULL,                                                                                                                \
+   "HTTP method of the request that " what},                                                                            \
+      {#request ".path",                                                                                                \
+       CONF_TEXT,                                                                                                       \
+       FIELD(request.path),                                                                                             \
+       NULL,                                                                                                            \
+       0,                                                                                                               \
+       1024,                                                                                                            \
+       0,                                                                                                               \
+       NULL,                                                                                                            \
+       NULL,                                                                                                            \
+       "path and query template, appended to base_url; left out: the provider has no such request"},                    \
+      {#request ".headers", CONF_PAIRS, FIELD(request.headers), NULL, 0, 0, 0, NULL, NULL, "headers, each a template"}, \
+      {#request ".body",                                                                                                \
+       CONF_TEXT,                                                                                                       \
+       FIELD(request.body),                                                                                             \
+       NULL,                                                                                                            \
+       0,                                                                                                               \
+       16384,                                                                                                           \
+       0,                                                                                                               \
+       NULL,                                                                                                            \
+       NULL,                                                                                                            \
+       "body template: JSON when it begins with { or [, else a form"},                                                  \
+  {                                                                                                                     \
+#request ".answers", CONF_PAIRS, FIELD(request.answers), NULL, 0, 0, 0, NULL, NULL,                                 \
+        "rules `STATUS [POINTER=VALUE]: outcome`, the first match counts; built-in rules follow"                        \
+  }
 
+// clang-format off
 static const struct conf_key provider_keys[] = {
     {"base_url", CONF_TEXT, FIELD(base_url), NULL, 0, 1024, CONF_REQUIRED, NULL, NULL, "http or https address that paths are appended to"},
     REQUEST_KEYS(deliver, "POST", "delivers a reward"),
@@ -36,9 +67,11 @@ static const struct conf_key provider_keys[] = {
     {"pending_poll", CONF_SPAN, FIELD(pending_poll), "1m", 100000, DAY, 0, NULL, NULL, "pending deliveries are inquired again after this"},
     {"pending_timeout", CONF_SPAN, FIELD(pending_timeout), "1d", 1000000, 90 * DAY, 0, NULL, NULL, "claims still pending this long after they were made go to review"},
 };
+// clang-format on
 
 static const struct conf_table provider_table = {provider_keys, ARRAY_LEN(provider_keys), sizeof(struct provider_conf)};
 
+// clang-format off
 static const struct conf_key keys[] = {
     DAEMON_CONF_KEYS(struct fulfiller_conf),
     WEB_CONF_KEYS(struct fulfiller_conf, web, "fulfiller", "127.0.0.1:7402"),
@@ -47,6 +80,7 @@ static const struct conf_key keys[] = {
     {"scheduler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the scheduler"},
     {"reconciler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the reconciler"},
 };
+// clang-format on
 
 static const struct conf_table table = {keys, ARRAY_LEN(keys), sizeof(struct fulfiller_conf)};
 

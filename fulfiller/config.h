@@ -20,7 +20,7 @@ struct provider_conf {
   char *base_url;
   struct request_conf deliver, inquire;
   char *request_id_header, *request_id_field;
-  int answer_format;          // enum answer_format of outcome.h
+  int answer_format;  // enum answer_format of outcome.h
   char *reference_pointer, *code_pointer, *message_pointer;
   struct span total_timeout, connect_timeout;
   int64_t concurrency, prefetch;

@@ -5,8 +5,10 @@
 // The database's due time lies this far behind the rung, so that the sweeper acts only when the queue did not.
 static const struct span rung_slack = {3000000};
 
-// Where the provider asks for more patience than the rung has, a longer one is taken; beyond the longest the claim waits without a queue.
-static struct decision on_rung(const struct provider *p, const struct attempt_facts *f, enum outcome outcome, struct span rung)
+// Where the provider asks for more patience than the rung has, a longer one is taken; beyond the longest the claim
+// waits without a queue.
+static struct decision on_rung(const struct provider *p, const struct attempt_facts *f, enum outcome outcome,
+                               struct span rung)
 {
   if (f->retry_after.us > rung.us) rung = provider_rung_at_least(p, f->retry_after);
   if (f->retry_after.us > rung.us) return (struct decision){.outcome = outcome, .due = f->retry_after};
@@ -32,11 +34,12 @@ static struct decision decide_pending(const struct provider *p, const struct att
 {
   if (f->age.us > p->conf->pending_timeout.us) return to_review(OUTCOME_PENDING, "pending_too_long");
   bool can_ask = p->inquire.exists || p->conf->repeat_is_safe;
-  return (struct decision){.outcome = OUTCOME_PENDING, .due = can_ask ? p->conf->pending_poll : p->conf->pending_timeout};
+  return (struct decision){.outcome = OUTCOME_PENDING,
+                           .due = can_ask ? p->conf->pending_poll : p->conf->pending_timeout};
 }
 
-// An answer to a repeat speaks of the repeat. That it was turned away for now, or that one like it is under way, says nothing of the
-// call before it, which may still take effect.
+// An answer to a repeat speaks of the repeat. That it was turned away for now, or that one like it is under way, says
+// nothing of the call before it, which may still take effect.
 static bool leaves_it_open(const struct attempt_facts *f)
 {
   return f->is_repeat && (f->outcome == OUTCOME_RETRY || (f->outcome == OUTCOME_REFUSED && f->status == 409));

@@ -14,9 +14,14 @@ static void finish(struct job *job)
 {
   struct lane *lane = job->lane;
   struct mono_time now = clk_mono();
-  struct attempt_facts facts = {.outcome = job->verdict.outcome, .tries = job->tries, .review = job->review,
-      .is_repeat = job->must_inquire && !lane->provider.inquire.exists, .status = job->verdict.status,
-      .age = wall_since(clk_wall(), job->created_at), .trust_left = mono_since(job->trust_at, now), .retry_after = job->verdict.retry_after};
+  struct attempt_facts facts = {.outcome = job->verdict.outcome,
+                                .tries = job->tries,
+                                .review = job->review,
+                                .is_repeat = job->must_inquire && !lane->provider.inquire.exists,
+                                .status = job->verdict.status,
+                                .age = wall_since(clk_wall(), job->created_at),
+                                .trust_left = mono_since(job->trust_at, now),
+                                .retry_after = job->verdict.retry_after};
   job->decision = decision_make(&lane->provider, &facts);
   if (!job->has_called) job->started_at = clk_wall();
   metric_series_add(lane->outcomes[job->decision.outcome], 1);
@@ -39,7 +44,8 @@ static bool has_lease_for(const struct job *job, struct span needed)
   return mono_before(mono_after(clk_mono(), needed), job->lease_until);
 }
 
-// The provider does not know the request id, and that is the truth by now: the delivery can be made under the same lease.
+// The provider does not know the request id, and that is the truth by now: the delivery can be made under the same
+// lease.
 static bool may_deliver_after(const struct job *job)
 {
   return job->verdict.outcome == OUTCOME_NOT_FOUND && !mono_before(clk_mono(), job->trust_at) &&
@@ -66,8 +72,10 @@ static void on_inquired(void *ctx, const struct http_answer *answer)
 {
   struct job *job = ctx;
   on_answer(job, &job->lane->provider.inquire, answer);
-  if (may_deliver_after(job)) call(job, CALL_DELIVER);
-  else finish(job);
+  if (may_deliver_after(job))
+    call(job, CALL_DELIVER);
+  else
+    finish(job);
 }
 
 static void call(struct job *job, enum call_kind kind)
@@ -76,10 +84,12 @@ static void call(struct job *job, enum call_kind kind)
   enum result result = provider_render(&lane->provider, kind, &job->facts, job->parcel->traceparent, &lane->call);
   if (result != RESULT_OK) {
     job->review = "request_not_possible";
-    finish_without_call(job, "REQUEST_NOT_POSSIBLE", "a value of the claim cannot stand in its place in the provider's templates");
+    finish_without_call(job, "REQUEST_NOT_POSSIBLE",
+                        "a value of the claim cannot stand in its place in the provider's templates");
     return;
   }
-  result = http_client_send(lane->http, &lane->call.request, kind == CALL_DELIVER ? on_delivered : on_inquired, job, NULL);
+  result =
+      http_client_send(lane->http, &lane->call.request, kind == CALL_DELIVER ? on_delivered : on_inquired, job, NULL);
   if (result != RESULT_OK) {
     finish_without_call(job, "NOT_SENT", result_text(result));
     return;
@@ -93,9 +103,14 @@ static void call(struct job *job, enum call_kind kind)
 void deliver_start(struct job *job)
 {
   const struct provider *p = &job->lane->provider;
-  if (!has_lease_for(job, p->second_call)) finish_without_call(job, "LEASE_TOO_SHORT", "the database answered too late for a call under this lease");
-  else if (!job->must_inquire) call(job, CALL_DELIVER);
-  else if (p->inquire.exists) call(job, CALL_INQUIRE);
-  else if (p->conf->repeat_is_safe) call(job, CALL_DELIVER);
-  else finish_without_call(job, "OUTCOME_UNKNOWN", "nobody can be asked, and repeating is not known to be safe");
+  if (!has_lease_for(job, p->second_call))
+    finish_without_call(job, "LEASE_TOO_SHORT", "the database answered too late for a call under this lease");
+  else if (!job->must_inquire)
+    call(job, CALL_DELIVER);
+  else if (p->inquire.exists)
+    call(job, CALL_INQUIRE);
+  else if (p->conf->repeat_is_safe)
+    call(job, CALL_DELIVER);
+  else
+    finish_without_call(job, "OUTCOME_UNKNOWN", "nobody can be asked, and repeating is not known to be safe");
 }

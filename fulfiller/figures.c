@@ -37,8 +37,10 @@ static struct span on_rows(void *ctx, const struct db_rows *rows)
   for (size_t row = 0; row < db_rows_count(rows); row++) {
     struct figure_row figure = store_figure_row(rows, row);
     const char *provider = figure.is_due ? NULL : configured(f, figure.provider);
-    if (figure.is_due) metric_put(f->rt->metrics, M_DUE_CLAIMS, (double)figure.amount);
-    else if (provider != NULL) metric_series_put(METRIC_SERIES(f->rt->metrics, M_DEAD_LETTERS, provider), (double)figure.amount);
+    if (figure.is_due)
+      metric_put(f->rt->metrics, M_DUE_CLAIMS, (double)figure.amount);
+    else if (provider != NULL)
+      metric_series_put(METRIC_SERIES(f->rt->metrics, M_DEAD_LETTERS, provider), (double)figure.amount);
   }
   return f->count.every;
 }

@@ -7,7 +7,8 @@
 #include "fulfiller/config.h"
 
 struct figures;
-struct figures *figures_new(struct runtime *rt, struct db_pool *db, const struct conf_map *providers, struct span every);
+struct figures *figures_new(struct runtime *rt, struct db_pool *db, const struct conf_map *providers,
+                            struct span every);
 void figures_set_every(struct figures *f, struct span every);
 void figures_stop(struct figures *f);
 void figures_free(struct figures *f);  // after the database

@@ -46,9 +46,16 @@ static void publish(const struct follow_list *list, struct rung_post *post)
   buf_init(&body, MQ_BODY_BYTES_MAX);
   intake_encode(keys, post->count, &body);
   struct mq_header trace = {"traceparent", common_trace(post)};
-  struct mq_message message = {.exchange = rung, .routing_key = first->lane->provider.name, .body = buf_text(&body), .body_len = body.len,
-      .content_type = "application/json", .headers = &trace, .header_count = trace.value[0] == '\0' ? 0 : 1};
-  metric_series_add(METRIC_SERIES(list->metrics, M_RUNG_MESSAGES, first->lane->provider.name, rung + strlen(TOPOLOGY_RUNG_PREFIX)), 1);
+  struct mq_message message = {.exchange = rung,
+                               .routing_key = first->lane->provider.name,
+                               .body = buf_text(&body),
+                               .body_len = body.len,
+                               .content_type = "application/json",
+                               .headers = &trace,
+                               .header_count = trace.value[0] == '\0' ? 0 : 1};
+  metric_series_add(
+      METRIC_SERIES(list->metrics, M_RUNG_MESSAGES, first->lane->provider.name, rung + strlen(TOPOLOGY_RUNG_PREFIX)),
+      1);
   enum result result = mq_publish(list->publisher, &message, on_outcome, post);
   buf_release(&body);
   if (result != RESULT_OK) on_outcome(post, MQ_LOST);

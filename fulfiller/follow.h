@@ -14,7 +14,7 @@ struct follow_list {
   struct metric_set *metrics;
   void (*on_done)(void *ctx, struct job *job);  // once per job, when the broker has said something or was not reached
   void *ctx;
-  struct job *jobs[FOLLOW_JOBS_MAX];            // JOB_FOLLOWING
+  struct job *jobs[FOLLOW_JOBS_MAX];  // JOB_FOLLOWING
   size_t count;
 };
 // Whatever the broker says, the claim's due time in the database stands behind it.

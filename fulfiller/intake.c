@@ -26,7 +26,7 @@ static void ref_drop(struct claim_ref *ref)
 
 void intake_give_back(struct lane *lane)
 {
-  LIST_EACH(node, following, &lane->waiting) {
+  LIST_EACH (node, following, &lane->waiting) {
     struct claim_ref *ref = CONTAINER_OF(node, struct claim_ref, node);
     ref_drop(ref);  // `following` stays valid: a message is freed with its last open claim
     ref->parcel->goes_back = true;
@@ -34,10 +34,11 @@ void intake_give_back(struct lane *lane)
   }
 }
 
-// A new connection brings again what the old one had unacknowledged; keeping both would double what is held with every break.
+// A new connection brings again what the old one had unacknowledged; keeping both would double what is held with every
+// break.
 static void forget_older(struct lane *lane, uint32_t generation)
 {
-  LIST_EACH(node, following, &lane->waiting) {
+  LIST_EACH (node, following, &lane->waiting) {
     struct claim_ref *ref = CONTAINER_OF(node, struct claim_ref, node);
     if (ref->parcel->tag.generation == generation) continue;
     ref_drop(ref);
@@ -60,7 +61,8 @@ void intake_on_delivery(void *ctx, const struct mq_delivery *d)
     forget_older(lane, lane->generation);
   }
   if (intake_decode(d->body, d->body_len, keys, &count, why) != RESULT_OK) {
-    LOG(lane->means.rt->log, EV_MESSAGE_UNREADABLE, F_STR("provider", lane->provider.name), F_STR("message_id", d->message_id), F_STR("detail", why));
+    LOG(lane->means.rt->log, EV_MESSAGE_UNREADABLE, F_STR("provider", lane->provider.name),
+        F_STR("message_id", d->message_id), F_STR("detail", why));
     letters_add(lane->means.letters, lane->provider.name, d, why);
     return;
   }
@@ -84,8 +86,8 @@ static int compare_refs(const void *a, const void *b)
 
 static void rest(struct lane *lane, const char *reason, const char *detail)
 {
-  LOG(lane->means.rt->log, EV_TAKE_POSTPONED, F_STR("provider", lane->provider.name), F_UINT("claims", lane->waiting_count),
-      F_STR("reason", reason), F_STR("detail", detail));
+  LOG(lane->means.rt->log, EV_TAKE_POSTPONED, F_STR("provider", lane->provider.name),
+      F_UINT("claims", lane->waiting_count), F_STR("reason", reason), F_STR("detail", detail));
   loop_timer_set(lane->resume, rest_after_failure);
 }
 
@@ -125,7 +127,8 @@ static void take_some(struct lane *lane, size_t wanted)
   rest(lane, "not_submitted", result_text(result));
 }
 
-// Natural batching: one request at a time, and not for a handful while many calls are open, since more places become free meanwhile.
+// Natural batching: one request at a time, and not for a handful while many calls are open, since more places become
+// free meanwhile.
 static void pump(void *ctx)
 {
   struct lane *lane = ctx;
@@ -149,8 +152,10 @@ static struct claim_ref *find_ref(struct take *take, const struct claim_key *key
   size_t from = 0, to = take->count;
   while (from < to) {
     size_t middle = from + (to - from) / 2;
-    if (compare_keys(take->keys[middle], &asked) < 0) from = middle + 1;
-    else to = middle;
+    if (compare_keys(take->keys[middle], &asked) < 0)
+      from = middle + 1;
+    else
+      to = middle;
   }
   if (from == take->count || compare_keys(take->keys[from], &asked) != 0) return NULL;
   struct claim_ref *ref = take->refs[from];
@@ -197,7 +202,8 @@ static void on_take_error(struct db_request *req, const struct db_error *error)
 {
   struct lane *lane = CONTAINER_OF(CONTAINER_OF(req, struct take, req), struct lane, take);
   put_back(lane);
-  if (!lane->is_stopping) rest(lane, error->failure == DB_FAILED_STATEMENT ? error->sqlstate : "connection", error->message);
+  if (!lane->is_stopping)
+    rest(lane, error->failure == DB_FAILED_STATEMENT ? error->sqlstate : "connection", error->message);
 }
 
 static void on_take_timeout(struct db_request *req)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From messages to jobs: bodies are read, claims gathered over messages, and taken from the database as many at a time as calls may begin.
-// Owner: the loop thread.
+// From messages to jobs: bodies are read, claims gathered over messages, and taken from the database as many at a time
+// as calls may begin. Owner: the loop thread.
 #pragma once
 
 #include "fulfiller/lane.h"

@@ -13,7 +13,8 @@ static bool read_claim_id(const char *text, struct claim_key *key)
 {
   const char *dash = text == NULL ? NULL : strchr(text, '-');
   return dash != NULL && text_to_i64(text, (size_t)(dash - text), &key->activity_id) == RESULT_OK &&
-         text_to_i64(dash + 1, strlen(dash + 1), &key->claim_id) == RESULT_OK && key->activity_id > 0 && key->claim_id > 0;
+         text_to_i64(dash + 1, strlen(dash + 1), &key->claim_id) == RESULT_OK && key->activity_id > 0 &&
+         key->claim_id > 0;
 }
 
 static enum result read_claim(const json_t *item, size_t index, struct claim_key *out_key, char *out_why)
@@ -44,7 +45,8 @@ static enum result read_message(const json_t *message, struct claim_key *keys, s
   jsonx_read_i64(&reader, "v", true, MESSAGE_VERSION, MESSAGE_VERSION, &version);
   const json_t *claims = jsonx_read_array(&reader, "claims", true);
   size_t count = json_array_size(claims);
-  if (claims != NULL && (count == 0 || count > MESSAGE_CLAIMS_MAX)) jsonx_reader_fail(&reader, "claims", "must have 1 to 100 items");
+  if (claims != NULL && (count == 0 || count > MESSAGE_CLAIMS_MAX))
+    jsonx_reader_fail(&reader, "claims", "must have 1 to 100 items");
   if (jsonx_reader_finish(&reader) != RESULT_OK) {
     snprintf(out_why, INTAKE_WHY_BYTES, "%s", reader.fault);
     return RESULT_INVALID;
@@ -57,8 +59,8 @@ static enum result read_message(const json_t *message, struct claim_key *keys, s
   return RESULT_OK;
 }
 
-enum result intake_decode(const char *body, size_t len, struct claim_key out_keys[MESSAGE_CLAIMS_MAX], size_t *out_count,
-                          char out_why[INTAKE_WHY_BYTES])
+enum result intake_decode(const char *body, size_t len, struct claim_key out_keys[MESSAGE_CLAIMS_MAX],
+                          size_t *out_count, char out_why[INTAKE_WHY_BYTES])
 {
   struct claim_key keys[MESSAGE_CLAIMS_MAX];
   json_t *message = NULL;

@@ -12,11 +12,11 @@
 
 struct claim_key {
   int64_t activity_id, claim_id;
-  int32_t attempt;          // attempts made when the message was written; the row must agree
+  int32_t attempt;  // attempts made when the message was written; the row must agree
 };
 
 #define INTAKE_WHY_BYTES 200
 // At most MESSAGE_CLAIMS_MAX keys into out_keys. RESULT_INVALID: out_why has one line.
-MUST_CHECK enum result intake_decode(const char *body, size_t len, struct claim_key out_keys[MESSAGE_CLAIMS_MAX], size_t *out_count,
-                                     char out_why[INTAKE_WHY_BYTES]);
+MUST_CHECK enum result intake_decode(const char *body, size_t len, struct claim_key out_keys[MESSAGE_CLAIMS_MAX],
+                                     size_t *out_count, char out_why[INTAKE_WHY_BYTES]);
 void intake_encode(const struct claim_key *keys, size_t count, struct buf *out);

@@ -4,7 +4,10 @@
 
 #include "common/contract.h"
 
-struct state_row { const char *name; unsigned allowed; };
+struct state_row {
+  const char *name;
+  unsigned allowed;
+};
 
 static const struct state_row *row_of(enum job_state state)
 {

@@ -18,7 +18,8 @@ struct parcel *parcel_new(struct lane *lane, const struct mq_delivery *d, const 
   parcel->lane = lane;
   parcel->tag = d->tag;
   parcel->count = parcel->open = count;
-  if (strlen(d->traceparent) < sizeof parcel->traceparent) snprintf(parcel->traceparent, sizeof parcel->traceparent, "%s", d->traceparent);
+  if (strlen(d->traceparent) < sizeof parcel->traceparent)
+    snprintf(parcel->traceparent, sizeof parcel->traceparent, "%s", d->traceparent);
   for (size_t i = 0; i < count; i++) {
     parcel->refs[i] = (struct claim_ref){.key = keys[i], .parcel = parcel};
     list_init(&parcel->refs[i].node);
@@ -43,8 +44,10 @@ void parcel_claim_done(struct parcel *parcel)
   REQUIRE(parcel->open > 0);
   if (--parcel->open > 0) return;
   struct mq_consumer *consumer = parcel->lane->means.consumer;
-  if (parcel->goes_back) mq_requeue(consumer, parcel->tag);
-  else mq_ack(consumer, parcel->tag);
+  if (parcel->goes_back)
+    mq_requeue(consumer, parcel->tag);
+  else
+    mq_ack(consumer, parcel->tag);
   parcel_free(parcel);
 }
 
@@ -54,7 +57,8 @@ static void make_series(struct lane *lane)
 {
   struct metric_set *set = lane->means.rt->metrics;
   const char *name = lane->provider.name;
-  for (int i = 0; i < OUTCOME_COUNT; i++) lane->outcomes[i] = METRIC_SERIES(set, M_DELIVERIES, name, outcome_name((enum outcome)i));
+  for (int i = 0; i < OUTCOME_COUNT; i++)
+    lane->outcomes[i] = METRIC_SERIES(set, M_DELIVERIES, name, outcome_name((enum outcome)i));
   lane->call_seconds = METRIC_SERIES(set, M_DELIVERY_SECONDS, name);
   lane->in_progress = METRIC_SERIES(set, M_IN_PROGRESS, name);
   lane->taken = METRIC_SERIES(set, M_CLAIMS_TAKEN, name, "taken");
@@ -81,7 +85,8 @@ void lane_open(struct lane *lane)
 {
   char queue[TOPOLOGY_NAME_BYTES];
   topology_lane_name(lane->provider.name, queue);
-  lane->subscription = mq_subscribe(lane->means.consumer, queue, (uint16_t)lane->provider.conf->prefetch, intake_on_delivery, lane);
+  lane->subscription =
+      mq_subscribe(lane->means.consumer, queue, (uint16_t)lane->provider.conf->prefetch, intake_on_delivery, lane);
   LOG(lane->means.rt->log, EV_LANE_OPENED, F_STR("provider", lane->provider.name), F_STR("queue", queue),
       F_INT("concurrency", lane->provider.conf->concurrency), F_SPAN("lease_seconds", lane->provider.lease));
 }

@@ -13,7 +13,7 @@
 #include "fulfiller/outcome.h"
 #include "fulfiller/provider.h"
 
-#define TAKE_ROWS_MAX 256
+#define TAKE_ROWS_MAX     256
 #define TRACEPARENT_BYTES 56
 
 struct settler;
@@ -33,7 +33,7 @@ struct parcel {
   struct mq_tag tag;
   char traceparent[TRACEPARENT_BYTES];
   size_t open;
-  bool goes_back;       // at least one claim was not looked at: back to the queue instead
+  bool goes_back;  // at least one claim was not looked at: back to the queue instead
   size_t count;
   struct claim_ref refs[];
 };
@@ -45,7 +45,7 @@ struct take {
   struct db_request req;
   struct claim_ref *refs[TAKE_ROWS_MAX];
   const struct claim_key *keys[TAKE_ROWS_MAX];
-  size_t count;         // 0: none is under way
+  size_t count;  // 0: none is under way
   struct mono_time asked_at;
 };
 
@@ -63,14 +63,14 @@ struct lane {
   struct provider provider;
   struct http_client *http;
   struct mq_subscription *subscription;
-  struct provider_call call;       // rendering storage
-  struct list parcels, waiting;    // struct parcel, struct claim_ref
+  struct provider_call call;     // rendering storage
+  struct list parcels, waiting;  // struct parcel, struct claim_ref
   size_t parcel_count, waiting_count;
-  size_t busy;                     // claims being taken or called about
+  size_t busy;  // claims being taken or called about
   struct take take;
   struct loop_task pump;
-  struct loop_timer *resume;       // set while the database is given a rest
-  uint32_t generation;             // of the broker connection that brought the newest message
+  struct loop_timer *resume;  // set while the database is given a rest
+  uint32_t generation;        // of the broker connection that brought the newest message
   bool is_draining, is_stopping;
   struct metric_series *outcomes[OUTCOME_COUNT];
   struct metric_series *call_seconds, *in_progress, *taken, *skipped;
@@ -78,8 +78,8 @@ struct lane {
 
 // provider is moved into the lane.
 struct lane *lane_new(const struct lane_means *means, struct provider *provider);
-void lane_open(struct lane *lane);       // subscribes
-void lane_drain(struct lane *lane);      // no new messages; what was not taken goes back
+void lane_open(struct lane *lane);   // subscribes
+void lane_drain(struct lane *lane);  // no new messages; what was not taken goes back
 bool lane_is_idle(const struct lane *lane);
 // Ends the open calls; their outcomes are left to the next inquiry.
 void lane_stop(struct lane *lane);

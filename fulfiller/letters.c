@@ -12,7 +12,7 @@
 #include "fulfiller/store.h"
 #include "fulfiller/topology.h"
 
-#define LETTER_BODY_BYTES 4096
+#define LETTER_BODY_BYTES      4096
 #define ANNOUNCEMENT_BYTES_MAX 4096
 
 static const struct span rest_after_failure = {1000000};
@@ -22,7 +22,7 @@ struct letters {
   struct db_pool *db;
   struct mq_publisher *publisher;
   struct mq_consumer *consumer;
-  struct list open;          // struct letter
+  struct list open;  // struct letter
   size_t open_count;
   bool is_stopping;
 };
@@ -52,8 +52,12 @@ static void free_letter(void *letter) { letter_free(letter); }
 
 static enum result announce(struct letters *l, const struct buf *body, mq_outcome_fn *on_outcome, void *ctx)
 {
-  struct mq_message message = {.exchange = TOPOLOGY_DEAD, .routing_key = "", .body = buf_text(body), .body_len = body->len,
-      .content_type = "application/json", .type = "dead_letter"};
+  struct mq_message message = {.exchange = TOPOLOGY_DEAD,
+                               .routing_key = "",
+                               .body = buf_text(body),
+                               .body_len = body->len,
+                               .content_type = "application/json",
+                               .type = "dead_letter"};
   return buf_result(body) == RESULT_OK ? mq_publish(l->publisher, &message, on_outcome, ctx) : RESULT_TOO_BIG;
 }
 
@@ -74,8 +78,9 @@ void letters_announce_claim(struct letters *l, const struct job *job)
   put_member(&body, "detail", job->verdict.detail[0] != '\0' ? job->verdict.detail : job->verdict.code);
   buf_printf(&body, ",\"attempts\":%d}", job->key.attempt);
   enum result result = announce(l, &body, NULL, NULL);
-  LOG(l->rt->log, result == RESULT_OK ? EV_DEAD_LETTER_ANNOUNCED : EV_DEAD_LETTER_FAILED, F_STR("claim_id", job->request_id),
-      F_STR("provider", job->lane->provider.name), F_STR("cause", job->decision.review), F_STR("reason", result == RESULT_OK ? NULL : result_text(result)));
+  LOG(l->rt->log, result == RESULT_OK ? EV_DEAD_LETTER_ANNOUNCED : EV_DEAD_LETTER_FAILED,
+      F_STR("claim_id", job->request_id), F_STR("provider", job->lane->provider.name),
+      F_STR("cause", job->decision.review), F_STR("reason", result == RESULT_OK ? NULL : result_text(result)));
   buf_release(&body);
 }
 
@@ -113,7 +118,10 @@ static void try_later(struct letter *letter, const char *why)
   if (!letter->letters->is_stopping) loop_timer_set(letter->again, rest_after_failure);
 }
 
-static void on_error(struct db_request *req, const struct db_error *error) { try_later(CONTAINER_OF(req, struct letter, req), error->message); }
+static void on_error(struct db_request *req, const struct db_error *error)
+{
+  try_later(CONTAINER_OF(req, struct letter, req), error->message);
+}
 static void on_timeout(struct db_request *req) { try_later(CONTAINER_OF(req, struct letter, req), "timeout"); }
 
 static void submit(void *ctx)
@@ -138,7 +146,8 @@ void letters_add(struct letters *l, const char *provider, const struct mq_delive
 {
   char body[LETTER_BODY_BYTES], detail[VERDICT_DETAIL_BYTES];
   struct letter *letter = MEM_NEW(struct letter);
-  *letter = (struct letter){.letters = l, .tag = d->tag, .req = {.on_rows = on_recorded, .on_error = on_error, .on_timeout = on_timeout}};
+  *letter = (struct letter){
+      .letters = l, .tag = d->tag, .req = {.on_rows = on_recorded, .on_error = on_error, .on_timeout = on_timeout}};
   snprintf(letter->provider, sizeof letter->provider, "%s", provider);
   letter->again = loop_timer_new(l->rt->loop, submit, letter);
   list_init(&letter->node);
@@ -153,7 +162,8 @@ void letters_add(struct letters *l, const char *provider, const struct mq_delive
 
 // --- life ------------------------------------------------------------------------------------------------------------
 
-struct letters *letters_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *publisher, struct mq_consumer *consumer)
+struct letters *letters_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *publisher,
+                            struct mq_consumer *consumer)
 {
   struct letters *l = MEM_NEW(struct letters);
   *l = (struct letters){.rt = rt, .db = db, .publisher = publisher, .consumer = consumer};

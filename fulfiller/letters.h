@@ -8,7 +8,8 @@
 #include "fulfiller/job.h"
 
 struct letters;
-struct letters *letters_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *publisher, struct mq_consumer *consumer);
+struct letters *letters_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *publisher,
+                            struct mq_consumer *consumer);
 // Records the message, announces it, and acknowledges it when both are done. The row is the dead letter.
 void letters_add(struct letters *l, const char *provider, const struct mq_delivery *d, const char *why);
 void letters_announce_claim(struct letters *l, const struct job *job);

@@ -9,17 +9,17 @@
 int main(int argc, char **argv)
 {
   const struct daemon_spec spec = {
-    .name = "fulfiller",
-    .conf_table = fulfiller_conf_table(),
-    DAEMON_TABLES,
-    .commands = fulfiller_commands(),
-    .start = app_start,
-    .reload = app_reload,
-    .drain = app_drain,
-    .is_idle = app_is_idle,
-    .is_ready = app_is_ready,
-    .stop = app_stop,
-    .check = app_check,
+      .name = "fulfiller",
+      .conf_table = fulfiller_conf_table(),
+      DAEMON_TABLES,
+      .commands = fulfiller_commands(),
+      .start = app_start,
+      .reload = app_reload,
+      .drain = app_drain,
+      .is_idle = app_is_idle,
+      .is_ready = app_is_ready,
+      .stop = app_stop,
+      .check = app_check,
   };
   return daemon_main(&spec, argc, argv);
 }

@@ -32,8 +32,10 @@ void verdict_put(char *field, size_t size, const char *text)
     bool is_plain = bytes > 0 && code_point >= 0x20 && code_point != 0x7f;
     size_t room = is_plain ? bytes : 1;
     if (to + room >= size) break;
-    if (is_plain) memcpy(field + to, text + at, bytes);
-    else field[to] = '?';
+    if (is_plain)
+      memcpy(field + to, text + at, bytes);
+    else
+      field[to] = '?';
     to += room;
     at += bytes > 0 ? bytes : 1;
   }
@@ -46,10 +48,14 @@ static bool scalar_at(const json_t *body, const char *pointer, struct buf *out)
   const json_t *found = body != NULL && pointer != NULL && pointer[0] != '\0' ? jsonx_pointer(body, pointer) : NULL;
   buf_clear(out);
   if (found == NULL || json_is_object(found) || json_is_array(found)) return false;
-  if (json_is_string(found)) buf_puts(out, json_string_value(found));
-  else if (json_is_integer(found)) buf_put_i64(out, json_integer_value(found));
-  else if (json_is_real(found)) jsonx_write(found, out);
-  else buf_puts(out, json_is_null(found) ? "null" : json_is_true(found) ? "true" : "false");
+  if (json_is_string(found))
+    buf_puts(out, json_string_value(found));
+  else if (json_is_integer(found))
+    buf_put_i64(out, json_integer_value(found));
+  else if (json_is_real(found))
+    jsonx_write(found, out);
+  else
+    buf_puts(out, json_is_null(found) ? "null" : json_is_true(found) ? "true" : "false");
   return buf_result(out) == RESULT_OK;
 }
 
@@ -61,7 +67,8 @@ static void put_scalar(char *field, size_t size, const json_t *body, const char 
 static bool rule_matches(const struct answer_rule *rule, int status, const json_t *body, struct buf *scratch)
 {
   if (status < rule->status_from || status > rule->status_to) return false;
-  return rule->pointer == NULL || (scalar_at(body, rule->pointer, scratch) && strcmp(buf_text(scratch), rule->value) == 0);
+  return rule->pointer == NULL ||
+         (scalar_at(body, rule->pointer, scratch) && strcmp(buf_text(scratch), rule->value) == 0);
 }
 
 static enum outcome judge(const struct answer_rules *rules, int status, const json_t *body, struct buf *scratch)
@@ -99,8 +106,8 @@ static void judge_answer(const struct answer_rules *rules, const struct http_ans
   v->retry_after = retry_after_of(answer);
   bool is_success = answer->status >= 200 && answer->status <= 299;
   if (!is_readable && rules->format == ANSWER_JSON && (is_success || rules->kind == CALL_INQUIRE)) {
-    // Somebody else's page, or two truths in one object: whatever it says, it proves nothing (B82). Nor does a gateway's 404 page prove that the
-    // provider does not know the request id.
+    // Somebody else's page, or two truths in one object: whatever it says, it proves nothing (B82). Nor does a
+    // gateway's 404 page prove that the provider does not know the request id.
     v->outcome = OUTCOME_UNKNOWN;
     snprintf(v->code, sizeof v->code, "UNREADABLE_ANSWER");
     verdict_put(v->detail, sizeof v->detail, why);
@@ -127,9 +134,7 @@ void outcome_classify(const struct answer_rules *rules, const struct http_answer
       snprintf(v.code, sizeof v.code, "NO_ANSWER");
       verdict_put(v.detail, sizeof v.detail, answer->fault);
       break;
-    case HTTP_ANSWERED:
-      judge_answer(rules, answer, &v);
-      break;
+    case HTTP_ANSWERED: judge_answer(rules, answer, &v); break;
   }
   // An inquiry that could not be answered says nothing about the delivery.
   ENSURE(rules->kind == CALL_INQUIRE || v.outcome != OUTCOME_NOT_FOUND);

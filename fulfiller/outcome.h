@@ -11,19 +11,19 @@
 #include "common/limits.h"
 #include "common/result.h"
 
-#define OUTCOME_LIST(X)                                                        \
-  X(OUTCOME_DONE, "done")            /* it took effect */                      \
-  X(OUTCOME_PENDING, "pending")      /* accepted; the result comes later */    \
-  X(OUTCOME_RETRY, "retry")          /* it took no effect; try again */        \
-  X(OUTCOME_REFUSED, "refused")      /* it took no effect and never will */    \
-  X(OUTCOME_UNKNOWN, "unknown")      /* nobody can tell without asking */      \
-  X(OUTCOME_NOT_FOUND, "not_found")  /* inquiries only: the provider does not know the request id */
+#define OUTCOME_LIST(X)                                                    \
+  X(OUTCOME_DONE, "done")           /* it took effect */                   \
+  X(OUTCOME_PENDING, "pending")     /* accepted; the result comes later */ \
+  X(OUTCOME_RETRY, "retry")         /* it took no effect; try again */     \
+  X(OUTCOME_REFUSED, "refused")     /* it took no effect and never will */ \
+  X(OUTCOME_UNKNOWN, "unknown")     /* nobody can tell without asking */   \
+  X(OUTCOME_NOT_FOUND, "not_found") /* inquiries only: the provider does not know the request id */
 
 enum outcome {
 #define X(name, text) name,
   OUTCOME_LIST(X)
 #undef X
-  OUTCOME_COUNT
+      OUTCOME_COUNT
 };
 const char *outcome_name(enum outcome o);
 
@@ -32,8 +32,8 @@ enum answer_format { ANSWER_JSON, ANSWER_ANY };
 
 struct answer_rule {
   int status_from, status_to;
-  char *pointer;              // NULL: the status alone decides
-  char *value;                // a text, or a number or true/false/null as JSON writes it
+  char *pointer;  // NULL: the status alone decides
+  char *value;    // a text, or a number or true/false/null as JSON writes it
   enum outcome outcome;
 };
 // Compiled rules of one kind of call: the profile's own, then the built-in ones.
@@ -45,20 +45,20 @@ struct answer_rules {
   const char *reference_pointer, *code_pointer, *message_pointer;  // the configuration's
 };
 // "2xx /status=PENDING" -> pending. A fault is one line without the place.
-MUST_CHECK enum result answer_rules_compile(const struct conf_pairs *own, enum call_kind kind, struct answer_rules *out_rules,
-                                            struct conf_fault *out_fault);
+MUST_CHECK enum result answer_rules_compile(const struct conf_pairs *own, enum call_kind kind,
+                                            struct answer_rules *out_rules, struct conf_fault *out_fault);
 void answer_rules_release(struct answer_rules *rules);
 
-#define VERDICT_REF_BYTES 129
-#define VERDICT_CODE_BYTES 65
+#define VERDICT_REF_BYTES    129
+#define VERDICT_CODE_BYTES   65
 #define VERDICT_DETAIL_BYTES 257
 struct verdict {
   enum outcome outcome;
-  int status;                          // 0: no answer
-  char ref[VERDICT_REF_BYTES];         // "" if none; all texts are valid UTF-8
+  int status;                   // 0: no answer
+  char ref[VERDICT_REF_BYTES];  // "" if none; all texts are valid UTF-8
   char code[VERDICT_CODE_BYTES];
   char detail[VERDICT_DETAIL_BYTES];
-  struct span retry_after;             // the provider asks not to be called before; 0: it does not. At most a day
+  struct span retry_after;  // the provider asks not to be called before; 0: it does not. At most a day
 };
 void outcome_classify(const struct answer_rules *rules, const struct http_answer *answer, struct verdict *out_verdict);
 // Copies text into a field of a verdict: cut between code points, invalid bytes and control characters become '?'.

@@ -7,20 +7,34 @@
 #include "common/text.h"
 #include "fulfiller/outcome.h"
 
-struct built_in { const char *when, *outcome; };
+struct built_in {
+  const char *when, *outcome;
+};
 
-// A 5xx may come from a gateway while the provider still works, and 408 and 504 say so: unknown. 401, 403 … 425 are faults of our
-// side or of the moment: refusing the user for them would be wrong.
+// A 5xx may come from a gateway while the provider still works, and 408 and 504 say so: unknown. 401, 403 … 425 are
+// faults of our side or of the moment: refusing the user for them would be wrong.
 static const struct built_in deliver_rules[] = {
-    {"2xx /status=FAILED", "refused"}, {"2xx /status=PENDING", "pending"}, {"202", "pending"}, {"2xx", "done"}, {"401", "retry"}, {"407", "retry"},
-    {"408", "unknown"}, {"425", "retry"}, {"429", "retry"}, {"4xx", "refused"}, {"5xx", "unknown"},
+    {"2xx /status=FAILED", "refused"},
+    {"2xx /status=PENDING", "pending"},
+    {"202", "pending"},
+    {"2xx", "done"},
+    {"401", "retry"},
+    {"407", "retry"},
+    {"408", "unknown"},
+    {"425", "retry"},
+    {"429", "retry"},
+    {"4xx", "refused"},
+    {"5xx", "unknown"},
 };
 static const struct built_in inquire_rules[] = {
-    {"2xx /status=SUCCESS", "done"}, {"2xx /status=PENDING", "pending"}, {"2xx /status=FAILED", "refused"},
-    {"2xx /status=NOT_FOUND", "not_found"}, {"404", "not_found"},
+    {"2xx /status=SUCCESS", "done"},
+    {"2xx /status=PENDING", "pending"},
+    {"2xx /status=FAILED", "refused"},
+    {"2xx /status=NOT_FOUND", "not_found"},
+    {"404", "not_found"},
 };
 
-#define FAIL(fault, ...) (snprintf((fault)->text, sizeof (fault)->text, __VA_ARGS__), RESULT_INVALID)
+#define FAIL(fault, ...) (snprintf((fault)->text, sizeof(fault)->text, __VA_ARGS__), RESULT_INVALID)
 
 static bool outcome_from(const char *text, enum outcome *out_outcome)
 {
@@ -47,7 +61,8 @@ static bool status_from(const char *text, size_t len, int *out_from, int *out_to
 }
 
 // "STATUS" or "STATUS POINTER=VALUE"
-static enum result rule_compile(const char *when, const char *outcome, enum call_kind kind, struct answer_rule *out, struct conf_fault *fault)
+static enum result rule_compile(const char *when, const char *outcome, enum call_kind kind, struct answer_rule *out,
+                                struct conf_fault *fault)
 {
   struct answer_rule rule = {0};
   size_t status_len = strcspn(when, " ");
@@ -55,11 +70,14 @@ static enum result rule_compile(const char *when, const char *outcome, enum call
     return FAIL(fault, "rule '%.80s' must begin with a status such as 200 or a class such as 2xx", when);
   }
   if (!outcome_from(outcome, &rule.outcome) || (kind == CALL_DELIVER && rule.outcome == OUTCOME_NOT_FOUND)) {
-    return FAIL(fault, "rule '%.80s': the outcome must be done, pending, retry, refused%s or unknown (found: %.40s)", when,
-                kind == CALL_INQUIRE ? ", not_found" : "", outcome);
+    return FAIL(fault, "rule '%.80s': the outcome must be done, pending, retry, refused%s or unknown (found: %.40s)",
+                when, kind == CALL_INQUIRE ? ", not_found" : "", outcome);
   }
   if (kind == CALL_INQUIRE && rule.outcome == OUTCOME_RETRY && rule.status_from >= 300) {
-    return FAIL(fault, "rule '%.80s': an inquiry that failed says nothing about the delivery, and retry would deliver again: use unknown", when);
+    return FAIL(fault,
+                "rule '%.80s': an inquiry that failed says nothing about the delivery, and retry would deliver again: "
+                "use unknown",
+                when);
   }
   const char *rest = when + status_len + strspn(when + status_len, " ");
   const char *equals = strchr(rest, '=');
@@ -79,24 +97,28 @@ static bool is_shadowed(const struct answer_rule *earlier, const struct answer_r
 {
   bool covers = earlier->status_from <= later->status_from && earlier->status_to >= later->status_to;
   if (!covers || earlier->pointer == NULL) return covers;
-  return later->pointer != NULL && strcmp(earlier->pointer, later->pointer) == 0 && strcmp(earlier->value, later->value) == 0;
+  return later->pointer != NULL && strcmp(earlier->pointer, later->pointer) == 0 &&
+         strcmp(earlier->value, later->value) == 0;
 }
 
 static enum result add_own(struct answer_rules *rules, const struct conf_pairs *own, struct conf_fault *fault)
 {
   for (size_t i = 0; i < own->count; i++) {
     struct answer_rule *rule = &rules->items[rules->count];
-    if (rule_compile(own->items[i].name, own->items[i].value, rules->kind, rule, fault) != RESULT_OK) return RESULT_INVALID;
+    if (rule_compile(own->items[i].name, own->items[i].value, rules->kind, rule, fault) != RESULT_OK)
+      return RESULT_INVALID;
     rules->count++;
     for (size_t j = 0; j + 1 < rules->count; j++) {
       if (!is_shadowed(&rules->items[j], rule)) continue;
-      return FAIL(fault, "rule '%.80s' can never match: '%.80s' comes before it", own->items[i].name, own->items[j].name);
+      return FAIL(fault, "rule '%.80s' can never match: '%.80s' comes before it", own->items[i].name,
+                  own->items[j].name);
     }
   }
   return RESULT_OK;
 }
 
-enum result answer_rules_compile(const struct conf_pairs *own, enum call_kind kind, struct answer_rules *out_rules, struct conf_fault *out_fault)
+enum result answer_rules_compile(const struct conf_pairs *own, enum call_kind kind, struct answer_rules *out_rules,
+                                 struct conf_fault *out_fault)
 {
   const struct built_in *defaults = kind == CALL_DELIVER ? deliver_rules : inquire_rules;
   size_t default_count = kind == CALL_DELIVER ? ARRAY_LEN(deliver_rules) : ARRAY_LEN(inquire_rules);
@@ -105,8 +127,10 @@ enum result answer_rules_compile(const struct conf_pairs *own, enum call_kind ki
   for (size_t i = 0; result == RESULT_OK && i < default_count; i++) {
     result = rule_compile(defaults[i].when, defaults[i].outcome, kind, &rules.items[rules.count++], out_fault);
   }
-  if (result == RESULT_OK) *out_rules = rules;
-  else answer_rules_release(&rules);
+  if (result == RESULT_OK)
+    *out_rules = rules;
+  else
+    answer_rules_release(&rules);
   return result;
 }
 

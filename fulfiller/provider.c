@@ -4,10 +4,10 @@
 
 #include "common/contract.h"
 
-#define URL_BYTES_MAX 8192
-#define BODY_BYTES_MAX (256 * 1024)
+#define URL_BYTES_MAX         8192
+#define BODY_BYTES_MAX        (256 * 1024)
 #define HEADER_TEXT_BYTES_MAX (16 * 1024)
-#define ANSWER_BYTES_MAX (256 * 1024)
+#define ANSWER_BYTES_MAX      (256 * 1024)
 
 void provider_call_init(struct provider_call *call)
 {
@@ -23,7 +23,8 @@ void provider_call_release(struct provider_call *call)
   buf_release(&call->header_text);
 }
 
-static enum result render_url(const struct provider *p, const struct provider_request *r, const struct claim_facts *facts, struct buf *out)
+static enum result render_url(const struct provider *p, const struct provider_request *r,
+                              const struct claim_facts *facts, struct buf *out)
 {
   buf_clear(out);
   buf_puts(out, p->conf->base_url);
@@ -31,8 +32,8 @@ static enum result render_url(const struct provider *p, const struct provider_re
 }
 
 // All values share one buffer; pointers are taken when it has stopped growing.
-static enum result render_headers(const struct provider_request *r, const struct claim_facts *facts, const char *traceparent,
-                                  struct provider_call *call)
+static enum result render_headers(const struct provider_request *r, const struct claim_facts *facts,
+                                  const char *traceparent, struct provider_call *call)
 {
   buf_clear(&call->header_text);
   for (size_t i = 0; i < r->header_count; i++) {
@@ -48,19 +49,23 @@ static enum result render_headers(const struct provider_request *r, const struct
   }
   call->request.headers = call->headers;
   call->request.header_count = r->header_count;
-  if (traceparent[0] != '\0') call->headers[call->request.header_count++] = (struct http_header){"traceparent", traceparent};
+  if (traceparent[0] != '\0')
+    call->headers[call->request.header_count++] = (struct http_header){"traceparent", traceparent};
   return RESULT_OK;
 }
 
-enum result provider_render(const struct provider *p, enum call_kind kind, const struct claim_facts *facts, const char *traceparent,
-                            struct provider_call *call)
+enum result provider_render(const struct provider *p, enum call_kind kind, const struct claim_facts *facts,
+                            const char *traceparent, struct provider_call *call)
 {
   const struct provider_request *r = kind == CALL_DELIVER ? &p->deliver : &p->inquire;
   enum result result;
   REQUIRE(r->exists);
-  call->request = (struct http_request){.method = r->method, .connect_timeout = p->conf->connect_timeout,
-      .total_timeout = p->conf->total_timeout, .answer_max = ANSWER_BYTES_MAX,
-      .never_resend = kind == CALL_DELIVER, .fresh_connection = kind == CALL_DELIVER && !r->has_request_id};
+  call->request = (struct http_request){.method = r->method,
+                                        .connect_timeout = p->conf->connect_timeout,
+                                        .total_timeout = p->conf->total_timeout,
+                                        .answer_max = ANSWER_BYTES_MAX,
+                                        .never_resend = kind == CALL_DELIVER,
+                                        .fresh_connection = kind == CALL_DELIVER && !r->has_request_id};
   TRY(render_url(p, r, facts, &call->url));
   TRY(render_headers(r, facts, traceparent, call));
   buf_clear(&call->body);

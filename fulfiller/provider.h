@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A provider as compiled from its block of the configuration: how to ask it, how to judge what it says, how patient to be with it.
-// Pure; read-only after compilation; refers to texts of the configuration, which must outlive it.
+// A provider as compiled from its block of the configuration: how to ask it, how to judge what it says, how patient to
+// be with it. Pure; read-only after compilation; refers to texts of the configuration, which must outlive it.
 #pragma once
 
 #include "common/http_client.h"
@@ -10,7 +10,10 @@
 
 #define PROVIDER_HEADERS_MAX 16
 
-struct provider_header { const char *name; struct template value; };
+struct provider_header {
+  const char *name;
+  struct template value;
+};
 
 struct provider_request {
   bool exists;
@@ -20,7 +23,8 @@ struct provider_request {
   struct provider_header headers[PROVIDER_HEADERS_MAX];
   size_t header_count;
   struct answer_rules rules;
-  bool has_request_id;      // deliveries without one never use a kept connection: it may die under them, and nobody could ask
+  bool has_request_id;  // deliveries without one never use a kept connection: it may die under them, and nobody could
+                        // ask
 };
 
 struct provider {
@@ -33,10 +37,12 @@ struct provider {
 };
 
 // RESULT_INVALID: out_fault has one line "deliver.body: unknown variable ${x}", relative to the block.
-MUST_CHECK enum result provider_compile(const char *name, const struct provider_conf *conf, struct provider *out_provider, struct conf_fault *out_fault);
+MUST_CHECK enum result provider_compile(const char *name, const struct provider_conf *conf,
+                                        struct provider *out_provider, struct conf_fault *out_fault);
 void provider_release(struct provider *p);
 // Compiles every provider of a configuration and forgets it again: for `-t`. file may be NULL.
-MUST_CHECK enum result provider_check_all(const struct fulfiller_conf *conf, const char *file, struct conf_fault *out_fault);
+MUST_CHECK enum result provider_check_all(const struct fulfiller_conf *conf, const char *file,
+                                          struct conf_fault *out_fault);
 
 // Storage that rendering fills; reused from call to call.
 struct provider_call {

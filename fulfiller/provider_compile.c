@@ -9,7 +9,7 @@
 
 #define LEASE_MARGIN_US 1000000
 
-#define FAIL(fault, ...) (snprintf((fault)->text, sizeof (fault)->text, __VA_ARGS__), RESULT_INVALID)
+#define FAIL(fault, ...) (snprintf((fault)->text, sizeof(fault)->text, __VA_ARGS__), RESULT_INVALID)
 
 // Puts the key in front of a fault that was told without its place.
 static enum result fault_at(struct conf_fault *fault, const char *request, const char *key)
@@ -35,7 +35,8 @@ static bool has_header(const struct provider_request *r, const char *name)
 static bool is_header_name(const char *name)
 {
   size_t len = strlen(name);
-  return len > 0 && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.!#$%&'*+^`|~") == len;
+  return len > 0 &&
+         strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.!#$%&'*+^`|~") == len;
 }
 
 static enum result add_header(struct provider_request *r, const char *name, const char *value, struct conf_fault *fault)
@@ -52,15 +53,18 @@ static enum result add_header(struct provider_request *r, const char *name, cons
   return RESULT_OK;
 }
 
-static enum result add_headers(const struct request_conf *conf, const char *request_id_header, struct provider_request *r, struct conf_fault *fault)
+static enum result add_headers(const struct request_conf *conf, const char *request_id_header,
+                               struct provider_request *r, struct conf_fault *fault)
 {
   enum result result = RESULT_OK;
   for (size_t i = 0; result == RESULT_OK && i < conf->headers.count; i++) {
     result = add_header(r, conf->headers.items[i].name, conf->headers.items[i].value, fault);
   }
-  if (result == RESULT_OK && request_id_header[0] != '\0') result = add_header(r, request_id_header, "${claim.requestId}", fault);
+  if (result == RESULT_OK && request_id_header[0] != '\0')
+    result = add_header(r, request_id_header, "${claim.requestId}", fault);
   if (result == RESULT_OK && conf->body != NULL && !has_header(r, "Content-Type")) {
-    result = add_header(r, "Content-Type", is_json(conf->body) ? "application/json" : "application/x-www-form-urlencoded", fault);
+    result = add_header(r, "Content-Type",
+                        is_json(conf->body) ? "application/json" : "application/x-www-form-urlencoded", fault);
   }
   return result;
 }
@@ -80,31 +84,40 @@ static void body_with_field(const char *body, const char *field, struct buf *out
   buf_printf(out, ":\"${claim.requestId}\"%s%s", *next == '}' ? "" : ",", rest + 1);
 }
 
-static enum result compile_body(const char *body, const char *field, struct provider_request *r, struct conf_fault *fault)
+static enum result compile_body(const char *body, const char *field, struct provider_request *r,
+                                struct conf_fault *fault)
 {
   struct buf text;
   buf_init(&text, 64 * 1024);
-  if (field[0] == '\0') buf_puts(&text, body);
-  else body_with_field(body, field, &text);
-  enum result result = template_compile(buf_text(&text), is_json(body) ? TEMPLATE_JSON : TEMPLATE_FORM, &r->body, fault);
+  if (field[0] == '\0')
+    buf_puts(&text, body);
+  else
+    body_with_field(body, field, &text);
+  enum result result =
+      template_compile(buf_text(&text), is_json(body) ? TEMPLATE_JSON : TEMPLATE_FORM, &r->body, fault);
   buf_release(&text);
   r->has_body = result == RESULT_OK;
   return result;
 }
 
-static enum result compile_request(const struct provider_conf *conf, const struct request_conf *request, const char *name,
-                                   enum call_kind kind, struct provider_request *out, struct conf_fault *fault)
+static enum result compile_request(const struct provider_conf *conf, const struct request_conf *request,
+                                   const char *name, enum call_kind kind, struct provider_request *out,
+                                   struct conf_fault *fault)
 {
   if (request->path == NULL) return RESULT_OK;
   bool is_deliver = kind == CALL_DELIVER;
   out->exists = true;
   out->method = request->method;
-  if (template_compile(request->path, TEMPLATE_PATH, &out->path, fault) != RESULT_OK) return fault_at(fault, name, "path");
-  if (add_headers(request, is_deliver ? conf->request_id_header : "", out, fault) != RESULT_OK) return fault_at(fault, name, "headers");
-  if (request->body != NULL && compile_body(request->body, is_deliver ? conf->request_id_field : "", out, fault) != RESULT_OK) {
+  if (template_compile(request->path, TEMPLATE_PATH, &out->path, fault) != RESULT_OK)
+    return fault_at(fault, name, "path");
+  if (add_headers(request, is_deliver ? conf->request_id_header : "", out, fault) != RESULT_OK)
+    return fault_at(fault, name, "headers");
+  if (request->body != NULL &&
+      compile_body(request->body, is_deliver ? conf->request_id_field : "", out, fault) != RESULT_OK) {
     return fault_at(fault, name, "body");
   }
-  if (answer_rules_compile(&request->answers, kind, &out->rules, fault) != RESULT_OK) return fault_at(fault, name, "answers");
+  if (answer_rules_compile(&request->answers, kind, &out->rules, fault) != RESULT_OK)
+    return fault_at(fault, name, "answers");
   out->rules.format = (enum answer_format)conf->answer_format;
   out->rules.reference_pointer = conf->reference_pointer;
   out->rules.code_pointer = conf->code_pointer;
@@ -134,7 +147,8 @@ static enum result check_urls(const struct provider_conf *conf, struct conf_faul
   if (conf->deliver.path == NULL) return FAIL(fault, "deliver.path: is missing");
   if (!is_method(conf->deliver.method)) return FAIL(fault, "deliver.method: must be GET, POST, PUT or DELETE");
   if (!is_method(conf->inquire.method)) return FAIL(fault, "inquire.method: must be GET, POST, PUT or DELETE");
-  if (conf->request_id_field[0] != '\0' && conf->deliver.body == NULL) return FAIL(fault, "request_id_field: deliver.body is missing");
+  if (conf->request_id_field[0] != '\0' && conf->deliver.body == NULL)
+    return FAIL(fault, "request_id_field: deliver.body is missing");
   return RESULT_OK;
 }
 
@@ -146,13 +160,15 @@ static enum result check_times(const struct provider_conf *conf, struct conf_fau
     if (conf->ladder.items[i].us > longest.us) longest = conf->ladder.items[i];
   }
   if (conf->inquire.path == NULL) return RESULT_OK;
-  if (conf->not_found_after.us < conf->total_timeout.us) return FAIL(fault, "not_found_after: must be at least total_timeout");
-  if (conf->not_found_after.us > longest.us) return FAIL(fault, "not_found_after: must be at most the longest delay of the ladder");
+  if (conf->not_found_after.us < conf->total_timeout.us)
+    return FAIL(fault, "not_found_after: must be at least total_timeout");
+  if (conf->not_found_after.us > longest.us)
+    return FAIL(fault, "not_found_after: must be at most the longest delay of the ladder");
   return RESULT_OK;
 }
 
-// After an inquiry a delivery may follow under the same lease. When the lease has run out, a delivery made under it must be old enough
-// for the next inquiry's "not found" to be true, whatever became of the process that made it.
+// After an inquiry a delivery may follow under the same lease. When the lease has run out, a delivery made under it
+// must be old enough for the next inquiry's "not found" to be true, whatever became of the process that made it.
 static void derive_spans(struct provider *p)
 {
   struct span total = p->conf->total_timeout, trust = p->conf->not_found_after;
@@ -161,7 +177,8 @@ static void derive_spans(struct provider *p)
   p->lease = span_us(total.us + p->second_call.us + LEASE_MARGIN_US);
 }
 
-enum result provider_compile(const char *name, const struct provider_conf *conf, struct provider *out_provider, struct conf_fault *out_fault)
+enum result provider_compile(const char *name, const struct provider_conf *conf, struct provider *out_provider,
+                             struct conf_fault *out_fault)
 {
   enum result result;
   struct provider *p = MEM_NEW(struct provider);
@@ -171,9 +188,12 @@ enum result provider_compile(const char *name, const struct provider_conf *conf,
   TRY(check_times(conf, out_fault));
   TRY(compile_request(conf, &conf->deliver, "deliver", CALL_DELIVER, &p->deliver, out_fault));
   TRY(compile_request(conf, &conf->inquire, "inquire", CALL_INQUIRE, &p->inquire, out_fault));
-  p->has_params = p->deliver.path.has_params || p->deliver.body.has_params || p->inquire.path.has_params || p->inquire.body.has_params;
-  for (size_t i = 0; i < p->deliver.header_count; i++) p->has_params = p->has_params || p->deliver.headers[i].value.has_params;
-  for (size_t i = 0; i < p->inquire.header_count; i++) p->has_params = p->has_params || p->inquire.headers[i].value.has_params;
+  p->has_params = p->deliver.path.has_params || p->deliver.body.has_params || p->inquire.path.has_params ||
+                  p->inquire.body.has_params;
+  for (size_t i = 0; i < p->deliver.header_count; i++)
+    p->has_params = p->has_params || p->deliver.headers[i].value.has_params;
+  for (size_t i = 0; i < p->inquire.header_count; i++)
+    p->has_params = p->has_params || p->inquire.headers[i].value.has_params;
   derive_spans(p);
   *out_provider = *p;
   *p = (struct provider){0};
@@ -205,7 +225,8 @@ enum result provider_check_all(const struct fulfiller_conf *conf, const char *fi
     struct provider p = {0};
     struct conf_fault inner;
     if (provider_compile(entry->name, entry->block, &p, &inner) != RESULT_OK) {
-      return FAIL(out_fault, "%.100s:%d: fulfiller.providers.%.64s.%.200s", file == NULL ? "configuration" : file, entry->line, entry->name, inner.text);
+      return FAIL(out_fault, "%.100s:%d: fulfiller.providers.%.64s.%.200s", file == NULL ? "configuration" : file,
+                  entry->line, entry->name, inner.text);
     }
     provider_release(&p);
   }

@@ -12,8 +12,8 @@
 #include "fulfiller/store.h"
 
 #define SETTLE_ROWS_MAX 256
-#define SETTLE_BATCHES 2
-#define OPEN_JOBS_MAX 2048
+#define SETTLE_BATCHES  2
+#define OPEN_JOBS_MAX   2048
 
 static const struct span rest_after_failure = {300000};
 
@@ -22,7 +22,7 @@ struct batch {
   struct settler *settler;
   struct db_request req;
   struct job *jobs[SETTLE_ROWS_MAX];
-  size_t count;                // 0: none
+  size_t count;  // 0: none
 };
 
 struct settler {
@@ -30,14 +30,14 @@ struct settler {
   struct db_pool *db;
   struct mq_publisher *publisher;
   struct letters *letters;
-  struct list queue;           // struct job, JOB_SETTLING
+  struct list queue;  // struct job, JOB_SETTLING
   size_t queued;
   size_t open;
-  bool was_full;               // somebody was told that there is no room
+  bool was_full;  // somebody was told that there is no room
   void (*on_room)(void *ctx);
   void *room_ctx;
   struct batch batches[SETTLE_BATCHES];
-  size_t rows_max;             // halved while the server refuses a batch
+  size_t rows_max;  // halved while the server refuses a batch
   struct loop_task pump;
   struct loop_timer *resume;
   bool is_stopping;
@@ -71,15 +71,17 @@ static void on_followed(void *ctx, struct job *job) { finish(ctx, job); }
 static void log_job(const struct settler *s, const struct job *job)
 {
   const struct decision *d = &job->decision;
-  int event = job->goes_to_review          ? EV_DELIVERY_REVIEWED
+  int event = job->goes_to_review             ? EV_DELIVERY_REVIEWED
               : d->outcome == OUTCOME_DONE    ? EV_DELIVERY_DONE
               : d->outcome == OUTCOME_REFUSED ? EV_DELIVERY_REFUSED
                                               : EV_DELIVERY_POSTPONED;
-  LOG(s->rt->log, event, F_STR("claim_id", job->request_id), F_STR("biz_id", job->facts.biz_id), F_STR("activity", job->facts.activity_code),
-      F_INT("user_id", job->facts.user_id), F_STR("provider", job->lane->provider.name), F_STR("outcome", outcome_name(d->outcome)),
+  LOG(s->rt->log, event, F_STR("claim_id", job->request_id), F_STR("biz_id", job->facts.biz_id),
+      F_STR("activity", job->facts.activity_code), F_INT("user_id", job->facts.user_id),
+      F_STR("provider", job->lane->provider.name), F_STR("outcome", outcome_name(d->outcome)),
       F_INT("attempt", job->key.attempt), F_INT("tries", job->tries), F_INT("status", job->verdict.status),
-      F_STR("reason", job->verdict.code[0] == '\0' ? NULL : job->verdict.code), F_STR("detail", job->verdict.detail[0] == '\0' ? NULL : job->verdict.detail),
-      F_STR("review", d->review), F_SPAN("duration_seconds", job->duration), F_SPAN("due_seconds", d->due),
+      F_STR("reason", job->verdict.code[0] == '\0' ? NULL : job->verdict.code),
+      F_STR("detail", job->verdict.detail[0] == '\0' ? NULL : job->verdict.detail), F_STR("review", d->review),
+      F_SPAN("duration_seconds", job->duration), F_SPAN("due_seconds", d->due),
       F_STR("trace", job->parcel->traceparent[0] == '\0' ? NULL : job->parcel->traceparent));
 }
 
@@ -91,11 +93,13 @@ static void observe(const struct settler *s, const struct job *job)
   metric_observe(s->rt->metrics, M_DELIVERY_AGE, age > 0 ? age : 0);
 }
 
-// Retries go to their rung and dead letters are announced; the message of a claim is acknowledged when that is confirmed.
+// Retries go to their rung and dead letters are announced; the message of a claim is acknowledged when that is
+// confirmed.
 static void after_commit(struct batch *b)
 {
   struct settler *s = b->settler;
-  struct follow_list followers = {.publisher = s->publisher, .metrics = s->rt->metrics, .on_done = on_followed, .ctx = s};
+  struct follow_list followers = {
+      .publisher = s->publisher, .metrics = s->rt->metrics, .on_done = on_followed, .ctx = s};
   size_t count = b->count;
   b->count = 0;
   for (size_t i = 0; i < count; i++) {
@@ -119,7 +123,8 @@ static void mark_reviewed(struct batch *b, const struct db_rows *rows)
     if (!settled.is_under_review) continue;
     for (size_t i = 0; i < b->count; i++) {
       struct job *job = b->jobs[i];
-      if (job->key.activity_id == settled.activity_id && job->key.claim_id == settled.claim_id) job->goes_to_review = true;
+      if (job->key.activity_id == settled.activity_id && job->key.claim_id == settled.claim_id)
+        job->goes_to_review = true;
     }
   }
 }
@@ -157,7 +162,8 @@ static void rest(struct settler *s, const char *reason, const char *detail)
 // Classes 22 and 23: the server refuses the data itself, and would do so for ever.
 static bool is_about_data(const struct db_error *error)
 {
-  return error->failure == DB_FAILED_STATEMENT && error->sqlstate[0] == '2' && (error->sqlstate[1] == '2' || error->sqlstate[1] == '3');
+  return error->failure == DB_FAILED_STATEMENT && error->sqlstate[0] == '2' &&
+         (error->sqlstate[1] == '2' || error->sqlstate[1] == '3');
 }
 
 // A single attempt that cannot be written: its lease runs out, and the claim is inquired about again.
@@ -165,8 +171,9 @@ static void drop_single(struct batch *b, const struct db_error *error)
 {
   struct settler *s = b->settler;
   struct job *job = b->jobs[0];
-  LOG(s->rt->log, EV_SETTLE_DROPPED, F_STR("claim_id", job->request_id), F_STR("outcome", outcome_name(job->decision.outcome)),
-      F_STR("sqlstate", error->sqlstate), F_STR("detail", error->message));
+  LOG(s->rt->log, EV_SETTLE_DROPPED, F_STR("claim_id", job->request_id),
+      F_STR("outcome", outcome_name(job->decision.outcome)), F_STR("sqlstate", error->sqlstate),
+      F_STR("detail", error->message));
   b->count = 0;
   finish(s, job);
   poke(s);
@@ -195,13 +202,16 @@ static void on_settle_timeout(struct db_request *req)
 
 // --- batches ---------------------------------------------------------------------------------------------------------
 
-static bool gives_back(const struct job *job) { return job->decision.outcome == OUTCOME_REFUSED && job->decision.review == NULL; }
+static bool gives_back(const struct job *job)
+{
+  return job->decision.outcome == OUTCOME_REFUSED && job->decision.review == NULL;
+}
 
 // Refusals give stock back, and a transaction does that for one activity only: the first one's.
 static void gather(struct settler *s, struct batch *b)
 {
   int64_t activity_id = 0;
-  LIST_EACH(node, following, &s->queue) {
+  LIST_EACH (node, following, &s->queue) {
     struct job *job = CONTAINER_OF(node, struct job, node);
     if (b->count == s->rows_max) break;
     if (gives_back(job)) {
@@ -259,11 +269,17 @@ size_t settler_open(const struct settler *s) { return s->open; }
 
 // --- life ------------------------------------------------------------------------------------------------------------
 
-struct settler *settler_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *publisher, struct letters *letters,
-                            void (*on_room)(void *ctx), void *ctx)
+struct settler *settler_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *publisher,
+                            struct letters *letters, void (*on_room)(void *ctx), void *ctx)
 {
   struct settler *s = MEM_NEW(struct settler);
-  *s = (struct settler){.rt = rt, .db = db, .publisher = publisher, .letters = letters, .rows_max = SETTLE_ROWS_MAX, .on_room = on_room, .room_ctx = ctx};
+  *s = (struct settler){.rt = rt,
+                        .db = db,
+                        .publisher = publisher,
+                        .letters = letters,
+                        .rows_max = SETTLE_ROWS_MAX,
+                        .on_room = on_room,
+                        .room_ctx = ctx};
   for (size_t i = 0; i < SETTLE_BATCHES; i++) {
     struct batch *b = &s->batches[i];
     b->settler = s;

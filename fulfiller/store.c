@@ -10,8 +10,22 @@
 #include "sql_fulfiller.inc"
 
 enum take_column {
-  TAKE_ACTIVITY_ID, TAKE_CLAIM_ID, TAKE_ATTEMPT, TAKE_TRIES, TAKE_DOING, TAKE_USER_ID, TAKE_QUANTITY, TAKE_BIZ_ID, TAKE_CHANNEL, TAKE_ACTIVITY_CODE,
-  TAKE_REWARD_CODE, TAKE_AMOUNT, TAKE_CURRENCY, TAKE_PARAMS, TAKE_CREATED_AT, TAKE_TRUST_IN_MS
+  TAKE_ACTIVITY_ID,
+  TAKE_CLAIM_ID,
+  TAKE_ATTEMPT,
+  TAKE_TRIES,
+  TAKE_DOING,
+  TAKE_USER_ID,
+  TAKE_QUANTITY,
+  TAKE_BIZ_ID,
+  TAKE_CHANNEL,
+  TAKE_ACTIVITY_CODE,
+  TAKE_REWARD_CODE,
+  TAKE_AMOUNT,
+  TAKE_CURRENCY,
+  TAKE_PARAMS,
+  TAKE_CREATED_AT,
+  TAKE_TRUST_IN_MS
 };
 
 // --- take ------------------------------------------------------------------------------------------------------------
@@ -41,7 +55,10 @@ struct claim_key store_taken_key(const struct db_rows *rows, size_t row)
                             (int32_t)db_rows_i64(rows, row, TAKE_ATTEMPT)};
 }
 
-struct span store_taken_trust(const struct db_rows *rows, size_t row) { return span_ms(db_rows_i64(rows, row, TAKE_TRUST_IN_MS)); }
+struct span store_taken_trust(const struct db_rows *rows, size_t row)
+{
+  return span_ms(db_rows_i64(rows, row, TAKE_TRUST_IN_MS));
+}
 
 // Copies a column behind the others; NULL stays NULL.
 static const char *place(const struct db_rows *rows, size_t row, size_t column, char **at)
@@ -85,7 +102,8 @@ struct job *store_taken_job(const struct db_rows *rows, size_t row, bool wants_p
   job->tries = db_rows_i64(rows, row, TAKE_TRIES);
   job->must_inquire = strcmp(db_rows_text(rows, row, TAKE_DOING), "deliver") != 0;
   job->created_at = db_rows_time(rows, row, TAKE_CREATED_AT);
-  if (wants_params) job->params = json_loadb(db_rows_text(rows, row, TAKE_PARAMS), db_rows_text_len(rows, row, TAKE_PARAMS), 0, NULL);
+  if (wants_params)
+    job->params = json_loadb(db_rows_text(rows, row, TAKE_PARAMS), db_rows_text_len(rows, row, TAKE_PARAMS), 0, NULL);
   job->facts.params = job->params;
   return job;
 }
@@ -94,21 +112,24 @@ struct job *store_taken_job(const struct db_rows *rows, size_t row, bool wants_p
 
 static void put_text(struct db_args *a, const char *text)
 {
-  if (text == NULL || text[0] == '\0') db_args_array_null(a);
-  else db_args_array_text(a, text, strlen(text));
+  if (text == NULL || text[0] == '\0')
+    db_args_array_null(a);
+  else
+    db_args_array_text(a, text, strlen(text));
 }
 
-#define PUT_ARRAY(a, type, put)                                \
-  do {                                                         \
-    db_args_array((a), (type));                                \
-    for (size_t i = 0; i < count; i++) {                       \
-      const struct job *j = jobs[i];                           \
-      put;                                                     \
-    }                                                          \
-    db_args_array_end(a);                                      \
+#define PUT_ARRAY(a, type, put)          \
+  do {                                   \
+    db_args_array((a), (type));          \
+    for (size_t i = 0; i < count; i++) { \
+      const struct job *j = jobs[i];     \
+      put;                               \
+    }                                    \
+    db_args_array_end(a);                \
   } while (0)
 
-// A provider that answered with a fault of its own is not working on the call any more. Behind the statuses of gateways it may still be.
+// A provider that answered with a fault of its own is not working on the call any more. Behind the statuses of gateways
+// it may still be.
 static bool has_call_ended(const struct verdict *v)
 {
   return v->status >= 500 && v->status != 502 && v->status != 503 && v->status != 504;
@@ -125,17 +146,24 @@ static int64_t trust_ms(const struct job *j, struct mono_time now)
 
 static void put_trust(struct db_args *a, int64_t ms)
 {
-  if (ms < 0) db_args_array_null(a);
-  else db_args_array_i64(a, ms);
+  if (ms < 0)
+    db_args_array_null(a);
+  else
+    db_args_array_i64(a, ms);
 }
 
 static void put_status(struct db_args *a, int status)
 {
-  if (status == 0) db_args_array_null(a);
-  else db_args_array_i64(a, status);
+  if (status == 0)
+    db_args_array_null(a);
+  else
+    db_args_array_i64(a, status);
 }
 
-static const char *detail_of(const struct job *j) { return j->verdict.detail[0] != '\0' ? j->verdict.detail : j->verdict.code; }
+static const char *detail_of(const struct job *j)
+{
+  return j->verdict.detail[0] != '\0' ? j->verdict.detail : j->verdict.code;
+}
 
 void store_settle(struct db_request *req, struct job *const *jobs, size_t count, struct mono_time now)
 {
@@ -185,5 +213,6 @@ const struct db_statement *store_figures(struct db_args *args)
 
 struct figure_row store_figure_row(const struct db_rows *rows, size_t row)
 {
-  return (struct figure_row){strcmp(db_rows_text(rows, row, 0), "due") == 0, db_rows_text(rows, row, 1), db_rows_i64(rows, row, 2)};
+  return (struct figure_row){strcmp(db_rows_text(rows, row, 0), "due") == 0, db_rows_text(rows, row, 1),
+                             db_rows_i64(rows, row, 2)};
 }

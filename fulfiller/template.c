@@ -29,7 +29,8 @@ static struct value json_value(const json_t *json)
   if (json == NULL || json_is_null(json)) return (struct value){.kind = VALUE_NONE};
   if (json_is_string(json)) return text_value(json_string_value(json));
   if (json_is_integer(json)) return int_value(json_integer_value(json));
-  if (json_is_boolean(json)) return (struct value){.kind = VALUE_JSON, .json = json, .text = json_is_true(json) ? "true" : "false"};
+  if (json_is_boolean(json))
+    return (struct value){.kind = VALUE_JSON, .json = json, .text = json_is_true(json) ? "true" : "false"};
   return (struct value){.kind = VALUE_JSON, .json = json};
 }
 
@@ -92,9 +93,12 @@ static enum result put_value(const struct value *v, enum template_escape escape,
     case VALUE_INT: buf_put_i64(out, v->number); return RESULT_OK;
     case VALUE_TEXT: return put_text(v->text, escape, out);
     case VALUE_JSON:
-      if (escape == ESCAPE_JSON_VALUE) jsonx_write(v->json, out);
-      else if (v->text != NULL) buf_puts(out, v->text);
-      else return RESULT_INVALID;
+      if (escape == ESCAPE_JSON_VALUE)
+        jsonx_write(v->json, out);
+      else if (v->text != NULL)
+        buf_puts(out, v->text);
+      else
+        return RESULT_INVALID;
       return RESULT_OK;
   }
   return RESULT_INVALID;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts with ${claim.…} and ${reward.…} in them: compiled once, rendered per call with the escaping of the place where each value lands.
-// Pure; any thread.
+// Texts with ${claim.…} and ${reward.…} in them: compiled once, rendered per call with the escaping of the place where
+// each value lands. Pure; any thread.
 #pragma once
 
 #include <jansson.h>
@@ -15,11 +15,11 @@
 // What a request can say about a claim. Texts are the owner's.
 struct claim_facts {
   int64_t activity_id, claim_id, user_id, quantity;
-  const char *request_id;                 // fixed for the claim's whole life
+  const char *request_id;                                                 // fixed for the claim's whole life
   const char *biz_id, *activity_code, *channel, *reward_code, *currency;  // channel, currency: NULL if none
   bool has_amount;
-  int64_t amount;                         // minor units
-  const json_t *params;                   // NULL unless a template asks for one
+  int64_t amount;        // minor units
+  const json_t *params;  // NULL unless a template asks for one
 };
 
 enum template_place {
@@ -30,13 +30,17 @@ enum template_place {
 };
 
 struct template_part;
-struct template {
+struct template
+{
   struct template_part *parts;
   size_t count;
   bool has_params, has_request_id;
 };
-// RESULT_INVALID: an unknown variable, an open brace, or a body that would not be JSON; out_fault has one line without the place.
-MUST_CHECK enum result template_compile(const char *text, enum template_place place, struct template *out_template, struct conf_fault *out_fault);
+// RESULT_INVALID: an unknown variable, an open brace, or a body that would not be JSON; out_fault has one line without
+// the place.
+MUST_CHECK enum result template_compile(const char *text, enum template_place place, struct template *out_template,
+                                        struct conf_fault *out_fault);
 void template_release(struct template *t);
-// Appends. RESULT_INVALID: a value that cannot stand in its place (a control character in a header, an object in a path).
+// Appends. RESULT_INVALID: a value that cannot stand in its place (a control character in a header, an object in a
+// path).
 MUST_CHECK enum result template_render(const struct template *t, const struct claim_facts *facts, struct buf *out);

@@ -10,11 +10,11 @@
 #include "fulfiller/template.h"
 #include "fulfiller/template_part.h"
 
-#define TEMPLATE_PARTS_MAX 256
+#define TEMPLATE_PARTS_MAX   256
 #define TEMPLATE_TRIAL_BYTES 65536
-#define PARAM_PREFIX "reward.params."
+#define PARAM_PREFIX         "reward.params."
 
-#define FAIL(fault, ...) (snprintf((fault)->text, sizeof (fault)->text, __VA_ARGS__), RESULT_INVALID)
+#define FAIL(fault, ...) (snprintf((fault)->text, sizeof(fault)->text, __VA_ARGS__), RESULT_INVALID)
 
 struct compiler {
   struct template t;
@@ -52,7 +52,10 @@ static enum template_escape escape_at(const struct compiler *c)
 
 static enum template_variable find_variable(const char *name, size_t len)
 {
-  static const struct { const char *name; enum template_variable id; } rows[] = {
+  static const struct {
+    const char *name;
+    enum template_variable id;
+  } rows[] = {
 #define X(id, name) {name, id},
       VARIABLE_LIST(X)
 #undef X
@@ -115,8 +118,14 @@ static enum result scan(struct compiler *c, const char *text)
 // Would a provider get JSON? Tried with a claim that has nothing optional.
 static enum result try_json(const struct compiler *c)
 {
-  static const struct claim_facts facts = {.activity_id = 1, .claim_id = 1, .user_id = 1, .quantity = 1, .request_id = "1-1",
-                                           .biz_id = "b", .activity_code = "a", .reward_code = "r"};
+  static const struct claim_facts facts = {.activity_id = 1,
+                                           .claim_id = 1,
+                                           .user_id = 1,
+                                           .quantity = 1,
+                                           .request_id = "1-1",
+                                           .biz_id = "b",
+                                           .activity_code = "a",
+                                           .reward_code = "r"};
   char why[JSONX_WHY_BYTES] = "";
   json_t *json = NULL;
   struct buf text;
@@ -135,13 +144,16 @@ static enum result check_literals(const struct compiler *c, const char *text)
     if (c->place == TEMPLATE_PATH && (byte <= 0x20 || byte == '#' || byte >= 0x7f)) {
       return FAIL(c->fault, "must be percent-encoded, without '#'");
     }
-    if (c->place == TEMPLATE_HEADER && (byte < 0x20 || byte == 0x7f)) return FAIL(c->fault, "must not have control characters");
+    if (c->place == TEMPLATE_HEADER && (byte < 0x20 || byte == 0x7f))
+      return FAIL(c->fault, "must not have control characters");
   }
-  if (c->place == TEMPLATE_PATH && text[0] != '/' && text[0] != '?') return FAIL(c->fault, "must begin with '/' or '?'");
+  if (c->place == TEMPLATE_PATH && text[0] != '/' && text[0] != '?')
+    return FAIL(c->fault, "must begin with '/' or '?'");
   return RESULT_OK;
 }
 
-enum result template_compile(const char *text, enum template_place place, struct template *out_template, struct conf_fault *out_fault)
+enum result template_compile(const char *text, enum template_place place, struct template *out_template,
+                             struct conf_fault *out_fault)
 {
   enum result result;
   struct compiler c = {.place = place, .fault = out_fault};

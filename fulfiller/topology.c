@@ -40,7 +40,8 @@ static void declare_rung(struct mq_publisher *publisher, struct span delay)
   char name[TOPOLOGY_NAME_BYTES];
   topology_rung_name(delay, name);
   const struct mq_exchange exchange = {name, MQ_FANOUT};
-  const struct mq_queue queue = {.name = name, .ttl = delay, .dead_letter_exchange = fulfilment, .bind_exchange = name, .bind_key = no_key};
+  const struct mq_queue queue = {
+      .name = name, .ttl = delay, .dead_letter_exchange = fulfilment, .bind_exchange = name, .bind_key = no_key};
   mq_publisher_exchange(publisher, &exchange);
   mq_publisher_queue(publisher, &queue);
 }

@@ -7,11 +7,11 @@
 #include "common/mq.h"
 #include "fulfiller/provider.h"
 
-#define TOPOLOGY_NAME_BYTES 128
-#define TOPOLOGY_EXCHANGE "largesse.fulfilment"
+#define TOPOLOGY_NAME_BYTES  128
+#define TOPOLOGY_EXCHANGE    "largesse.fulfilment"
 #define TOPOLOGY_LANE_PREFIX "largesse.issuing."
 #define TOPOLOGY_RUNG_PREFIX "largesse.retry."
-#define TOPOLOGY_DEAD "largesse.dead"
+#define TOPOLOGY_DEAD        "largesse.dead"
 
 void topology_lane_name(const char *provider, char out[TOPOLOGY_NAME_BYTES]);
 void topology_rung_name(struct span delay, char out[TOPOLOGY_NAME_BYTES]);  // exchange and queue

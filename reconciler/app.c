@@ -11,7 +11,7 @@
 #include "reconciler/figures.h"
 #include "reconciler/routes.h"
 
-#define HEALTH_EVERY span_ms(200)
+#define HEALTH_EVERY      span_ms(200)
 #define SCRATCH_BYTES_MAX (32u * 1024u * 1024u)
 
 static const char *why_not_ready(const struct app *app)
@@ -25,7 +25,8 @@ static bool differs(const char *a, const char *b) { return a != b && (!a || !b |
 static void look_at_health(struct app *app)
 {
   const char *not_ready = why_not_ready(app);
-  if (differs(not_ready, app->not_ready)) LOG(app->rt->log, EV_READINESS_CHANGED, F_BOOL("ready", not_ready == NULL), F_STR("reason", not_ready));
+  if (differs(not_ready, app->not_ready))
+    LOG(app->rt->log, EV_READINESS_CHANGED, F_BOOL("ready", not_ready == NULL), F_STR("reason", not_ready));
   app->not_ready = not_ready;
   web_server_set_not_ready(app->web, not_ready);
 }

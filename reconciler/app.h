@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reconciler as a whole: what it is made of, in which order it starts and drains. web_context(req) is a struct app *.
-// Owner: main; loop thread.
+// The reconciler as a whole: what it is made of, in which order it starts and drains. web_context(req) is a struct app
+// *. Owner: main; loop thread.
 #pragma once
 
 #define DAEMON_LOG_EVENTS "reconciler/log_events.def"
-#define DAEMON_METRICS "reconciler/metrics.def"
+#define DAEMON_METRICS    "reconciler/metrics.def"
 
 #include "common/buf.h"
 #include "common/daemon.h"
@@ -21,10 +21,10 @@ struct app {
   struct db_pool *db;
   struct web_server *web;
   struct figures *figures;
-  struct buf scratch;           // for one answer at a time
+  struct buf scratch;  // for one answer at a time
   struct loop_timer *health_timer;
-  size_t open_calls;            // of handlers; they hold a request and a statement
-  const char *not_ready;        // NULL: ready
+  size_t open_calls;      // of handlers; they hold a request and a statement
+  const char *not_ready;  // NULL: ready
   bool draining;
 };
 

@@ -11,16 +11,16 @@
 #include "reconciler/store.h"
 
 #define ACTIVITY_PAGE 200
-#define AUDITS_MAX 256
+#define AUDITS_MAX    256
 #define KEY_BYTES_MAX 1024
-#define TRIES_MAX 5  // of recording: two runs over the same activity may meet in a deadlock
+#define TRIES_MAX     5  // of recording: two runs over the same activity may meet in a deadlock
 
 struct run {
   struct db_session *session;
   const struct audit_conf *conf;
   struct audit_report *report;
-  char *why;                       // DB_WHY_BYTES
-  char *names[AUDITS_MAX];         // the audits declared
+  char *why;                // DB_WHY_BYTES
+  char *names[AUDITS_MAX];  // the audits declared
   size_t name_count;
   int64_t run_id;
 };
@@ -46,16 +46,19 @@ void audit_report_release(struct audit_report *report)
 static void add_failure(struct audit_report *report, const char *kind, const char *activity_code, const char *reason)
 {
   report->failures = mem_resize(report->failures, report->failure_count + 1, sizeof *report->failures);
-  report->failures[report->failure_count++] = (struct audit_failure){mem_strdup(kind), mem_strdup(activity_code), mem_strdup(reason)};
+  report->failures[report->failure_count++] =
+      (struct audit_failure){mem_strdup(kind), mem_strdup(activity_code), mem_strdup(reason)};
 }
 
 // Runs one statement; a failure leaves the server's words in why. P0002 and 55000 are raised by our own functions.
-static enum result query(struct run *r, const struct db_statement *statement, const struct db_args *args, struct db_rows **out_rows)
+static enum result query(struct run *r, const struct db_statement *statement, const struct db_args *args,
+                         struct db_rows **out_rows)
 {
   enum result result = db_session_query(r->session, statement->sql, args, out_rows);
   if (result == RESULT_OK) return RESULT_OK;
   const struct db_error *e = db_session_error(r->session);
-  bool is_missing = strcmp(e->sqlstate, "42P01") == 0 || strcmp(e->sqlstate, "42883") == 0 || strcmp(e->sqlstate, "3F000") == 0;
+  bool is_missing =
+      strcmp(e->sqlstate, "42P01") == 0 || strcmp(e->sqlstate, "42883") == 0 || strcmp(e->sqlstate, "3F000") == 0;
   (void)snprintf(r->why, DB_WHY_BYTES, "%s%s", e->message, is_missing ? "; was `scheduler migrate` run?" : "");
   if (strcmp(e->sqlstate, "P0002") == 0) return RESULT_NOT_FOUND;
   return strcmp(e->sqlstate, "55000") == 0 ? RESULT_CONFLICT : result;
@@ -68,7 +71,8 @@ static enum result script(struct run *r, const char *sql)
   return result;
 }
 
-// --- beginning --------------------------------------------------------------------------------------------------------
+// --- beginning
+// --------------------------------------------------------------------------------------------------------
 
 static enum result read_names(struct run *r)
 {
@@ -120,7 +124,8 @@ static enum result begin(struct run *r, const struct audit_request *request, int
   struct db_args args;
   struct db_rows *rows = NULL;
   db_args_init(&args);
-  TRY(query(r, store_audit_begin(&args, request->mode, request->date, request->activity_code, request->resume), &args, &rows));
+  TRY(query(r, store_audit_begin(&args, request->mode, request->date, request->activity_code, request->resume), &args,
+            &rows));
   struct audit_run_row row = store_audit_run_row(rows);
   r->run_id = r->report->run_id = row.run_id;
   r->report->from = row.from;
@@ -137,15 +142,17 @@ cleanup:
   return result;
 }
 
-// --- one activity -----------------------------------------------------------------------------------------------------
+// --- one activity
+// -----------------------------------------------------------------------------------------------------
 
-// Read committed: each audit has a snapshot of its own that ends with it. One pass over an activity sorts and hashes its users, which wants memory;
-// compiling the plan of each small activity would cost more than running it.
+// Read committed: each audit has a snapshot of its own that ends with it. One pass over an activity sorts and hashes
+// its users, which wants memory; compiling the plan of each small activity would cost more than running it.
 static enum result begin_reading(struct run *r)
 {
   char sql[192];
   (void)snprintf(sql, sizeof sql,
-                 "begin isolation level read committed read only; set local jit = off; set local work_mem = '64MB'; set local statement_timeout = %" PRId64,
+                 "begin isolation level read committed read only; set local jit = off; set local work_mem = '64MB'; "
+                 "set local statement_timeout = %" PRId64,
                  span_to_ms(r->conf->statement_timeout));
   return script(r, sql);
 }
@@ -156,17 +163,25 @@ static void add_fault(struct finding_set *set, const char *kind, int64_t activit
   buf_init(&key, KEY_BYTES_MAX);
   finding_key(kind, activity_id, fault->subject, &key);
   struct finding f = {
-    .key = key.data, .kind = (char *)(uintptr_t)kind, .activity_id = activity_id, .activity_code = (char *)(uintptr_t)"",
-    .has_claim = fault->has_claim, .claim_id = fault->claim_id,
-    .expected = (char *)(uintptr_t)fault->expected, .actual = (char *)(uintptr_t)fault->actual,
-    .cause = (char *)(uintptr_t)"", .next_step = (char *)(uintptr_t)"",
+      .key = key.data,
+      .kind = (char *)(uintptr_t)kind,
+      .activity_id = activity_id,
+      .activity_code = (char *)(uintptr_t) "",
+      .has_claim = fault->has_claim,
+      .claim_id = fault->claim_id,
+      .expected = (char *)(uintptr_t)fault->expected,
+      .actual = (char *)(uintptr_t)fault->actual,
+      .cause = (char *)(uintptr_t) "",
+      .next_step = (char *)(uintptr_t) "",
   };
   finding_set_add(set, &f);
   buf_release(&key);
 }
 
-// RESULT_TOO_BIG: there are more faults than are recorded. RESULT_TIMEOUT, RESULT_INVALID: this audit failed, others may work.
-static enum result run_audit(struct run *r, const char *name, const struct audit_activity_row *activity, struct finding_set *set)
+// RESULT_TOO_BIG: there are more faults than are recorded. RESULT_TIMEOUT, RESULT_INVALID: this audit failed, others
+// may work.
+static enum result run_audit(struct run *r, const char *name, const struct audit_activity_row *activity,
+                             struct finding_set *set)
 {
   struct db_args args;
   struct db_rows *rows = NULL;
@@ -194,7 +209,8 @@ static bool is_survived(struct run *r, enum result result, const char *name, con
 {
   if (result == RESULT_TOO_BIG) {
     char reason[96];
-    (void)snprintf(reason, sizeof reason, "more than %" PRId64 " findings; the rest is not listed", r->conf->findings_max);
+    (void)snprintf(reason, sizeof reason, "more than %" PRId64 " findings; the rest is not listed",
+                   r->conf->findings_max);
     add_failure(r->report, name, activity->code, reason);
     return true;
   }
@@ -203,16 +219,17 @@ static bool is_survived(struct run *r, enum result result, const char *name, con
   return script(r, "rollback") == RESULT_OK && begin_reading(r) == RESULT_OK;
 }
 
-static enum result record(struct run *r, const struct audit_activity_row *activity, const char *const *kinds, size_t kind_count,
-                          const struct finding_set *found)
+static enum result record(struct run *r, const struct audit_activity_row *activity, const char *const *kinds,
+                          size_t kind_count, const struct finding_set *found)
 {
   struct db_args args;
   struct db_rows *rows = NULL;
   db_args_init(&args);
-  const struct db_statement *statement =
-    store_audit_record(&args, r->run_id, activity->id, kinds, kind_count, (int64_t)(r->name_count - kind_count), found);
+  const struct db_statement *statement = store_audit_record(&args, r->run_id, activity->id, kinds, kind_count,
+                                                            (int64_t)(r->name_count - kind_count), found);
   enum result result = RESULT_CONFLICT;
-  for (int tries = 0; result == RESULT_CONFLICT && tries < TRIES_MAX; tries++) result = query(r, statement, &args, &rows);
+  for (int tries = 0; result == RESULT_CONFLICT && tries < TRIES_MAX; tries++)
+    result = query(r, statement, &args, &rows);
   if (result == RESULT_OK) result = keep_findings(r, rows);
   db_rows_free(rows);
   db_args_release(&args);
@@ -229,8 +246,10 @@ static enum result audit_activity(struct run *r, const struct audit_activity_row
   TRY(begin_reading(r));
   for (size_t i = 0; i < r->name_count; i++) {
     result = run_audit(r, r->names[i], activity, &found);
-    if (result == RESULT_OK) seen_whole[seen_count++] = r->names[i];
-    else if (!is_survived(r, result, r->names[i], activity)) goto cleanup;
+    if (result == RESULT_OK)
+      seen_whole[seen_count++] = r->names[i];
+    else if (!is_survived(r, result, r->names[i], activity))
+      goto cleanup;
   }
   TRY(script(r, "commit"));
   TRY(record(r, activity, seen_whole, seen_count, &found));
@@ -240,7 +259,8 @@ cleanup:
   return result;
 }
 
-// --- all of them ------------------------------------------------------------------------------------------------------
+// --- all of them
+// ------------------------------------------------------------------------------------------------------
 
 // *io_after moves to the last activity of the page; *out_more: there may be further ones.
 static enum result audit_page(struct run *r, int64_t *io_after, bool *out_more)

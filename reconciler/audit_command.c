@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `reconciler audit`: without options, the activities whose window or claims touch the last 24 hours, and those with open findings; with --date, one day
-// of UTC; with --all or --activity alone, everything. The status is 0 when all is clean, 1 with findings, 75 when nothing was found but not everything
-// could be looked at.
-// Owner: the command; blocking.
+// `reconciler audit`: without options, the activities whose window or claims touch the last 24 hours, and those with
+// open findings; with --date, one day of UTC; with --all or --activity alone, everything. The status is 0 when all is
+// clean, 1 with findings, 75 when nothing was found but not everything could be looked at. Owner: the command;
+// blocking.
 #include "reconciler/audit_command.h"
 
 #include <stdio.h>
@@ -23,7 +23,8 @@ static bool is_date(const char *text)
 {
   char instant[32];
   struct wall_time t;
-  if (strlen(text) != 10 || snprintf(instant, sizeof instant, "%sT00:00:00Z", text) >= (int)sizeof instant) return false;
+  if (strlen(text) != 10 || snprintf(instant, sizeof instant, "%sT00:00:00Z", text) >= (int)sizeof instant)
+    return false;
   return text_to_time(instant, strlen(instant), &t) == RESULT_OK;
 }
 
@@ -33,16 +34,21 @@ static const char *fault_of(struct audit_options *o, size_t words)
   if (words > 0) return "takes no arguments but its options";
   if (o->date != NULL && o->all) return "--date and --all exclude each other";
   if (o->date != NULL && !is_date(o->date)) return "--date must be a day such as 2026-11-29";
-  if (o->activity != NULL && !text_is_code(o->activity, strlen(o->activity))) return "--activity must be the code of an activity";
-  if (o->format != NULL && report_format_parse(o->format, &o->report_format) != RESULT_OK) return "--format must be text, json, csv or html";
+  if (o->activity != NULL && !text_is_code(o->activity, strlen(o->activity)))
+    return "--activity must be the code of an activity";
+  if (o->format != NULL && report_format_parse(o->format, &o->report_format) != RESULT_OK)
+    return "--format must be text, json, csv or html";
   return NULL;
 }
 
 static int audit_and_report(struct cli *c, const struct audit_conf *conf, const struct audit_options *o)
 {
-  struct audit_request request = {
-    .mode = o->date != NULL ? "date" : o->all || o->activity != NULL ? "all" : "recent",
-    .date = o->date, .activity_code = o->activity, .resume = o->resume};
+  struct audit_request request = {.mode = o->date != NULL                 ? "date"
+                                          : o->all || o->activity != NULL ? "all"
+                                                                          : "recent",
+                                  .date = o->date,
+                                  .activity_code = o->activity,
+                                  .resume = o->resume};
   struct audit_report report;
   char why[DB_WHY_BYTES] = "";
   enum result result = audit_run(c->session, conf, &request, &report, why);
@@ -61,7 +67,10 @@ static int audit_and_report(struct cli *c, const struct audit_conf *conf, const 
     report_put_verdict(&report, &verdict);
     (void)printf("%s\nreport: %s\n", buf_text(&verdict), o->output);
   }
-  if (report.has_unfinished && !report.is_resumed) (void)fprintf(stderr, "%s: %s: an earlier run of this scope had not finished; --resume would have gone on with it\n", c->program, c->name);
+  if (report.has_unfinished && !report.is_resumed)
+    (void)fprintf(stderr,
+                  "%s: %s: an earlier run of this scope had not finished; --resume would have gone on with it\n",
+                  c->program, c->name);
   buf_release(&text);
   buf_release(&verdict);
   audit_report_release(&report);
@@ -75,8 +84,8 @@ int audit_command(const void *config, struct log *log, int argc, char **argv)
   const struct reconciler_conf *conf = config;
   struct audit_options o = {.report_format = REPORT_TEXT};
   const struct cmdline_option options[] = {
-    {"--date", &o.date, NULL},     {"--activity", &o.activity, NULL}, {"--format", &o.format, NULL},
-    {"--output", &o.output, NULL}, {"--all", NULL, &o.all},           {"--resume", NULL, &o.resume},
+      {"--date", &o.date, NULL},     {"--activity", &o.activity, NULL}, {"--format", &o.format, NULL},
+      {"--output", &o.output, NULL}, {"--all", NULL, &o.all},           {"--resume", NULL, &o.resume},
   };
   char why[CMDLINE_WHY_BYTES] = "";
   size_t words = 0;

@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 
-#define AUDIT_USAGE "[--date YYYY-MM-DD | --all] [--activity CODE] [--resume] [--format text|json|csv|html] [--output FILE]"
+#define AUDIT_USAGE \
+  "[--date YYYY-MM-DD | --all] [--activity CODE] [--resume] [--format text|json|csv|html] [--output FILE]"
 
 int audit_command(const void *config, struct log *log, int argc, char **argv);

@@ -36,7 +36,8 @@ static void on_rows(struct db_request *req, const struct db_rows *rows)
 static void on_error(struct db_request *req, const struct db_error *error)
 {
   struct call *c = CONTAINER_OF(req, struct call, req);
-  LOG(c->app->rt->log, EV_QUERY_FAILED, F_STR("statement", req->statement->name), F_STR("sqlstate", error->sqlstate), F_STR("message", error->message));
+  LOG(c->app->rt->log, EV_QUERY_FAILED, F_STR("statement", req->statement->name), F_STR("sqlstate", error->sqlstate),
+      F_STR("message", error->message));
   answer_unavailable(c, "UNAVAILABLE", "the database did not answer");
 }
 
@@ -72,7 +73,8 @@ void call_send(struct call *c, const struct db_statement *statement)
   c->req.statement = statement;
   enum result result = db_pool_submit(c->app->db, &c->req);
   if (result == RESULT_OK) return;
-  answer_unavailable(c, result == RESULT_FULL ? "OVERLOADED" : "UNAVAILABLE", result == RESULT_FULL ? "too many requests wait" : "the database is away");
+  answer_unavailable(c, result == RESULT_FULL ? "OVERLOADED" : "UNAVAILABLE",
+                     result == RESULT_FULL ? "too many requests wait" : "the database is away");
 }
 
 void call_end(struct call *c)

@@ -11,13 +11,15 @@ struct call {
   struct db_request req;
   struct app *app;
   struct web_request *web;
-  void (*on_rows)(struct call *c, const struct db_rows *rows);  // answers and ends the call, or sends the next statement
-  void (*on_end)(struct call *c);                               // what the handler added is freed here; NULL: nothing
+  void (*on_rows)(struct call *c,
+                  const struct db_rows *rows);  // answers and ends the call, or sends the next statement
+  void (*on_end)(struct call *c);               // what the handler added is freed here; NULL: nothing
 };
 
 // Embed it first; size is the handler's struct, zeroed.
-struct call *call_new(struct web_request *web, size_t size, void (*on_rows)(struct call *c, const struct db_rows *rows));
-struct db_args *call_args(struct call *c);                      // cleared, for the next statement
+struct call *call_new(struct web_request *web, size_t size,
+                      void (*on_rows)(struct call *c, const struct db_rows *rows));
+struct db_args *call_args(struct call *c);  // cleared, for the next statement
 void call_send(struct call *c, const struct db_statement *statement);
 void call_end(struct call *c);
 

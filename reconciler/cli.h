@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands of the reconciler have of their own: its name in messages, its role, and a second try after a deadlock.
-// Owner: the command; blocking.
+// What the commands of the reconciler have of their own: its name in messages, its role, and a second try after a
+// deadlock. Owner: the command; blocking.
 #pragma once
 
 #include "common/cli.h"

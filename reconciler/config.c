@@ -4,8 +4,9 @@
 #include "reconciler/config.h"
 
 #define AT(member) offsetof(struct reconciler_conf, member)
-#define SECOND INT64_C(1000000)
+#define SECOND     INT64_C(1000000)
 
+// clang-format off
 static const struct conf_key keys[] = {
   DAEMON_CONF_KEYS(struct reconciler_conf),
   WEB_CONF_KEYS(struct reconciler_conf, web, "reconciler", "127.0.0.1:7403"),
@@ -16,6 +17,7 @@ static const struct conf_key keys[] = {
   {"scheduler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the scheduler"},
   {"fulfiller", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the fulfiller"},
 };
+// clang-format on
 
 const struct conf_table *reconciler_conf_table(void)
 {

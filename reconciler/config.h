@@ -13,10 +13,10 @@ struct audit_conf {
 };
 
 struct reconciler_conf {
-  struct daemon_conf daemon;      // first: daemon.h relies on it
+  struct daemon_conf daemon;  // first: daemon.h relies on it
   struct web_conf web;
   struct audit_conf audit;
-  int64_t retry_batch_rows;       // dead letters retried by one statement
+  int64_t retry_batch_rows;  // dead letters retried by one statement
   struct span figures_every;
 };
 

@@ -24,7 +24,8 @@ enum result dead_letter_parse(const char *text, int64_t *out_letter, struct clai
   if (first < len) {
     claim.activity_id = number;
     number = 0;
-    if (text_to_i64(text + first + 1, len - first - 1, &claim.number) != RESULT_OK || claim.number < 1) return RESULT_INVALID;
+    if (text_to_i64(text + first + 1, len - first - 1, &claim.number) != RESULT_OK || claim.number < 1)
+      return RESULT_INVALID;
   }
   *out_letter = number;
   *out_claim = claim;
@@ -108,6 +109,7 @@ void retry_result_put_text(const struct retry_result *r, struct buf *out)
   }
   put_count(out, r->is_dry_run ? "would retry " : "retried ", r->counts[RETRIED]);
   if (r->counts[RETRY_ALREADY_DONE] > 0) put_count(out, "; already done and skipped: ", r->counts[RETRY_ALREADY_DONE]);
-  if (r->counts[RETRY_NOT_RETRYABLE] > 0) put_count(out, "; cannot be retried (no claim): ", r->counts[RETRY_NOT_RETRYABLE]);
+  if (r->counts[RETRY_NOT_RETRYABLE] > 0)
+    put_count(out, "; cannot be retried (no claim): ", r->counts[RETRY_NOT_RETRYABLE]);
   if (r->counts[RETRY_NOT_FOUND] > 0) put_count(out, "; not found: ", r->counts[RETRY_NOT_FOUND]);
 }

@@ -8,7 +8,7 @@
 #include "common/buf.h"
 #include "reconciler/store.h"
 
-#define REASON_CHARS_MAX 500
+#define REASON_CHARS_MAX       500
 #define RETRY_ITEMS_LISTED_MAX 10000  // in one answer; the counts are always complete
 
 // A letter by its own number ("17") or by its claim ("683000001-5"; then *out_letter is 0). Else RESULT_INVALID.
@@ -21,7 +21,7 @@ struct retry_result {
   bool is_dry_run;
   int64_t counts[RETRY_OUTCOME_COUNT];
   int64_t total;
-  struct buf items;   // JSON, comma separated
+  struct buf items;  // JSON, comma separated
 };
 void retry_result_init(struct retry_result *r, bool is_dry_run);
 void retry_result_release(struct retry_result *r);

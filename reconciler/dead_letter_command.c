@@ -13,8 +13,9 @@
 #include "reconciler/dead_letter.h"
 
 static const struct doc_column columns[] = {
-  {"ID", "id", 8},          {"CLAIM", "claimId", 20},   {"ACTIVITY", "activityCode", 28}, {"PROVIDER", "provider", 12}, {"CAUSE", "cause", 18},
-  {"STATE", "state", 6},    {"ATTEMPTS", "attempts", 8}, {"OPENED", "openedAt", 27},       {"DETAIL", "detail", 0},      {NULL, NULL, 0},
+    {"ID", "id", 8},         {"CLAIM", "claimId", 20}, {"ACTIVITY", "activityCode", 28}, {"PROVIDER", "provider", 12},
+    {"CAUSE", "cause", 18},  {"STATE", "state", 6},    {"ATTEMPTS", "attempts", 8},      {"OPENED", "openedAt", 27},
+    {"DETAIL", "detail", 0}, {NULL, NULL, 0},
 };
 
 struct letter_options {
@@ -27,17 +28,20 @@ enum { FOR_LIST = 1, FOR_SHOW = 2, FOR_RETRY = 4 };
 
 static bool parse(struct cli *c, struct letter_options *o, int what, int argc, char **argv, size_t *out_words)
 {
-  const struct { int what; struct cmdline_option option; } all[] = {
-    {FOR_LIST | FOR_SHOW | FOR_RETRY, {"--format", &o->format, NULL}},
-    {FOR_LIST | FOR_RETRY, {"--provider", &o->provider, NULL}},
-    {FOR_LIST | FOR_RETRY, {"--cause", &o->cause, NULL}},
-    {FOR_LIST | FOR_RETRY, {"--activity", &o->activity, NULL}},
-    {FOR_LIST, {"--state", &o->state, NULL}},
-    {FOR_LIST, {"--after", &o->after, NULL}},
-    {FOR_LIST, {"--limit", &o->limit, NULL}},
-    {FOR_RETRY, {"--reason", &o->reason, NULL}},
-    {FOR_RETRY, {"--dry-run", NULL, &o->is_dry_run}},
-    {FOR_RETRY, {"--all", NULL, &o->all}},
+  const struct {
+    int what;
+    struct cmdline_option option;
+  } all[] = {
+      {FOR_LIST | FOR_SHOW | FOR_RETRY, {"--format", &o->format, NULL}},
+      {FOR_LIST | FOR_RETRY, {"--provider", &o->provider, NULL}},
+      {FOR_LIST | FOR_RETRY, {"--cause", &o->cause, NULL}},
+      {FOR_LIST | FOR_RETRY, {"--activity", &o->activity, NULL}},
+      {FOR_LIST, {"--state", &o->state, NULL}},
+      {FOR_LIST, {"--after", &o->after, NULL}},
+      {FOR_LIST, {"--limit", &o->limit, NULL}},
+      {FOR_RETRY, {"--reason", &o->reason, NULL}},
+      {FOR_RETRY, {"--dry-run", NULL, &o->is_dry_run}},
+      {FOR_RETRY, {"--all", NULL, &o->all}},
   };
   struct cmdline_option options[ARRAY_LEN(all)];
   size_t count = 0;
@@ -47,14 +51,16 @@ static bool parse(struct cli *c, struct letter_options *o, int what, int argc, c
     if ((all[i].what & what) != 0) options[count++] = all[i].option;
   }
   const char *fault = cmdline_parse(options, count, argc, argv, out_words, why) == RESULT_OK ? NULL : why;
-  if (fault == NULL && o->format != NULL && !cmdline_choice(o->format, "text|json", &format)) fault = "--format must be text or json";
+  if (fault == NULL && o->format != NULL && !cmdline_choice(o->format, "text|json", &format))
+    fault = "--format must be text or json";
   o->is_json = format == 1;
   if (fault == NULL) return true;
   c->exit_code = cli_misused(c, fault);
   return false;
 }
 
-// --- list -------------------------------------------------------------------------------------------------------------
+// --- list
+// -------------------------------------------------------------------------------------------------------------
 
 static bool list_page(struct doc_list *l, const struct letter_options *o, const char *state, int64_t *io_after)
 {
@@ -63,7 +69,8 @@ static bool list_page(struct doc_list *l, const struct letter_options *o, const 
   bool is_more = false;
   const struct dead_letter_filter filter = {o->provider, o->cause, o->activity};
   db_args_init(&args);
-  if (cli_query(l->cli, store_dead_letter_list(&args, state, &filter, *io_after, doc_list_page_rows(l)), &args, &rows)) {
+  if (cli_query(l->cli, store_dead_letter_list(&args, state, &filter, *io_after, doc_list_page_rows(l)), &args,
+                &rows)) {
     size_t count = db_rows_count(rows);
     is_more = doc_list_rows(l, rows, 0, false);
     if (count > 0) *io_after = db_rows_i64(rows, count - 1, 0);
@@ -83,7 +90,8 @@ int dead_letter_command_list(const void *config, struct log *log, int argc, char
   int64_t after = 0;
   if (!parse(&c, &o, FOR_LIST, argc, argv, &words)) return c.exit_code;
   if (words > 0) return cli_misused(&c, "takes no arguments but its options");
-  if (o.state != NULL && !cmdline_choice(o.state, "open|closed|all", &state)) return cli_misused(&c, "--state must be open, closed or all");
+  if (o.state != NULL && !cmdline_choice(o.state, "open|closed|all", &state))
+    return cli_misused(&c, "--state must be open, closed or all");
   if (o.after != NULL && (text_to_i64(o.after, strlen(o.after), &after) != RESULT_OK || after < 0))
     return cli_misused(&c, "--after must be the id of a letter");
   struct doc_list l;
@@ -96,7 +104,8 @@ int dead_letter_command_list(const void *config, struct log *log, int argc, char
   return c.exit_code;
 }
 
-// --- ids --------------------------------------------------------------------------------------------------------------
+// --- ids
+// --------------------------------------------------------------------------------------------------------------
 
 // A claim stands for its newest letter.
 static bool letter_of_claim(struct cli *c, struct claim_ref claim, int64_t *out_letter)
@@ -129,7 +138,8 @@ static bool find_letter(struct cli *c, const char *word, int64_t *out_letter)
   return true;
 }
 
-// --- show -------------------------------------------------------------------------------------------------------------
+// --- show
+// -------------------------------------------------------------------------------------------------------------
 
 int dead_letter_command_show(const void *config, struct log *log, int argc, char **argv)
 {
@@ -152,7 +162,8 @@ int dead_letter_command_show(const void *config, struct log *log, int argc, char
   return c.exit_code;
 }
 
-// --- retry ------------------------------------------------------------------------------------------------------------
+// --- retry
+// ------------------------------------------------------------------------------------------------------------
 
 static const char *retry_fault(const struct letter_options *o, size_t words)
 {
@@ -178,7 +189,9 @@ static bool retry_page(struct cli *c, struct retry_page *page, struct retry_resu
     for (size_t i = 0; i < count; i++) {
       struct retry_row row = store_retry_row(rows, i);
       if (retry_result_add(result, &row) != RESULT_OK) c->exit_code = cli_failed(c, "unknown outcome", EXIT_SOFTWARE);
-      if (!is_json) (void)printf("%-8lld  %-20s  %s\n", (long long)row.letter_id, row.claim_ref[0] != '\0' ? row.claim_ref : "-", row.outcome);
+      if (!is_json)
+        (void)printf("%-8lld  %-20s  %s\n", (long long)row.letter_id, row.claim_ref[0] != '\0' ? row.claim_ref : "-",
+                     row.outcome);
       page->after = row.letter_id;
     }
     is_more = (int64_t)count == page->limit;
@@ -195,11 +208,14 @@ static void retry(struct cli *c, struct retry_page *page, bool is_json)
   retry_result_init(&result, page->is_dry_run);
   buf_init(&text, 16u * 1024u * 1024u);
   while (retry_page(c, page, &result, is_json)) {}
-  if (is_json) retry_result_put_json(&result, &text);
-  else retry_result_put_text(&result, &text);
+  if (is_json)
+    retry_result_put_json(&result, &text);
+  else
+    retry_result_put_text(&result, &text);
   buf_putc(&text, '\n');
   int written = cli_write(c, &text, NULL);
-  if (c->exit_code == EXIT_OK) c->exit_code = written != EXIT_OK ? written : result.counts[RETRY_NOT_FOUND] > 0 ? EXIT_DATA : EXIT_OK;
+  if (c->exit_code == EXIT_OK)
+    c->exit_code = written != EXIT_OK ? written : result.counts[RETRY_NOT_FOUND] > 0 ? EXIT_DATA : EXIT_OK;
   buf_release(&text);
   retry_result_release(&result);
 }
@@ -220,8 +236,13 @@ int dead_letter_command_retry(const void *config, struct log *log, int argc, cha
   int64_t *ids = words > 0 ? MEM_ARRAY(int64_t, words) : NULL;
   bool are_known = true;
   for (size_t i = 0; i < words && are_known; i++) are_known = find_letter(&c, argv[i], &ids[i]);
-  struct retry_page page = {.ids = ids, .id_count = words, .filter = {o.provider, o.cause, o.activity}, .limit = conf->retry_batch_rows,
-                            .actor = actor, .reason = o.reason, .is_dry_run = o.is_dry_run};
+  struct retry_page page = {.ids = ids,
+                            .id_count = words,
+                            .filter = {o.provider, o.cause, o.activity},
+                            .limit = conf->retry_batch_rows,
+                            .actor = actor,
+                            .reason = o.reason,
+                            .is_dry_run = o.is_dry_run};
   if (are_known) retry(&c, &page, o.is_json);
   mem_free(ids);
   cli_close(&c);

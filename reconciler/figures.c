@@ -15,7 +15,7 @@
 struct figures {
   struct runtime *rt;
   struct periodic count;
-  char *providers[LABELS_MAX];   // whose number was put; it falls to 0 when it is not answered any more
+  char *providers[LABELS_MAX];  // whose number was put; it falls to 0 when it is not answered any more
   size_t provider_count;
 };
 
@@ -49,7 +49,8 @@ static const struct db_statement *prepare(void *ctx, struct db_args *args)
 static struct span on_rows(void *ctx, const struct db_rows *rows)
 {
   struct figures *f = ctx;
-  for (size_t i = 0; i < f->provider_count; i++) metric_series_put(METRIC_SERIES(f->rt->metrics, M_DEAD_LETTERS, f->providers[i]), 0);
+  for (size_t i = 0; i < f->provider_count; i++)
+    metric_series_put(METRIC_SERIES(f->rt->metrics, M_DEAD_LETTERS, f->providers[i]), 0);
   for (size_t i = 0; i < db_rows_count(rows); i++) {
     struct figure_row row = store_figure_row(rows, i);
     put_figure(f, &row);

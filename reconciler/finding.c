@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings of an audit: their stable keys, their order, what they add up to and what the program's status says about them.
-// Pure; any thread.
+// Findings of an audit: their stable keys, their order, what they add up to and what the program's status says about
+// them. Pure; any thread.
 #include "reconciler/finding.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings of an audit: their stable keys, their order, what they add up to and what the program's status says about them.
-// Pure; any thread.
+// Findings of an audit: their stable keys, their order, what they add up to and what the program's status says about
+// them. Pure; any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -18,9 +18,9 @@ struct finding {
   enum finding_severity severity;
   enum finding_state state;
   int64_t activity_id;
-  char *activity_code;            // "" where the activity is gone
+  char *activity_code;  // "" where the activity is gone
   bool has_claim;
-  int64_t claim_id;               // the number behind the dash
+  int64_t claim_id;  // the number behind the dash
   char *expected, *actual, *cause, *next_step;
 };
 struct finding_set {
@@ -28,7 +28,7 @@ struct finding_set {
   size_t count, cap;
 };
 struct finding_counts {
-  size_t live;                    // opened and open
+  size_t live;  // opened and open
   size_t by_state[FINDING_STATE_COUNT];
   size_t by_severity[SEVERITY_COUNT];  // of the live ones
 };
@@ -49,5 +49,6 @@ void finding_set_add(struct finding_set *set, const struct finding *f);  // copi
 void finding_set_sort(struct finding_set *set);
 struct finding_counts finding_set_count(const struct finding_set *set);
 
-// EXIT_OK: clean; EXIT_FINDINGS: something was found; EXIT_TEMPORARY: nothing was found, but not everything could be looked at.
+// EXIT_OK: clean; EXIT_FINDINGS: something was found; EXIT_TEMPORARY: nothing was found, but not everything could be
+// looked at.
 int finding_exit_status(const struct finding_counts *counts, int64_t failed_audits);

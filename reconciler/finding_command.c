@@ -11,8 +11,13 @@
 #include "reconciler/store.h"
 
 static const struct doc_column columns[] = {
-  {"SEVERITY", "severity", 8}, {"STATE", "state", 6},      {"ACTIVITY", "activityCode", 28}, {"EXPECTED", "expected", 40},
-  {"ACTUAL", "actual", 40},    {"KEY", "key", 0},          {NULL, NULL, 0},
+    {"SEVERITY", "severity", 8},
+    {"STATE", "state", 6},
+    {"ACTIVITY", "activityCode", 28},
+    {"EXPECTED", "expected", 40},
+    {"ACTUAL", "actual", 40},
+    {"KEY", "key", 0},
+    {NULL, NULL, 0},
 };
 
 static bool list_page(struct doc_list *l, const struct finding_filter *filter, char **io_after)
@@ -41,8 +46,8 @@ int finding_command_list(const void *config, struct log *log, int argc, char **a
   struct finding_filter filter = {NULL, NULL, NULL};
   const char *begin = "", *limit = NULL, *format = "text";
   const struct cmdline_option options[] = {
-    {"--state", &filter.state, NULL}, {"--kind", &filter.kind, NULL}, {"--activity", &filter.activity_code, NULL},
-    {"--after", &begin, NULL},        {"--limit", &limit, NULL},      {"--format", &format, NULL},
+      {"--state", &filter.state, NULL}, {"--kind", &filter.kind, NULL}, {"--activity", &filter.activity_code, NULL},
+      {"--after", &begin, NULL},        {"--limit", &limit, NULL},      {"--format", &format, NULL},
   };
   char why[CMDLINE_WHY_BYTES] = "";
   size_t words = 0;
@@ -80,7 +85,8 @@ int finding_command_show(const void *config, struct log *log, int argc, char **a
   struct db_rows *rows = NULL;
   if (!reconciler_cli_open(&c, config)) return c.exit_code;
   db_args_init(&args);
-  if (cli_query(&c, store_finding_show(&args, argv[0]), &args, &rows)) c.exit_code = doc_show(&c, rows, is_json == 1, "finding", argv[0]);
+  if (cli_query(&c, store_finding_show(&args, argv[0]), &args, &rows))
+    c.exit_code = doc_show(&c, rows, is_json == 1, "finding", argv[0]);
   db_rows_free(rows);
   db_args_release(&args);
   cli_close(&c);

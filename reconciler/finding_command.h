@@ -5,7 +5,8 @@
 
 #include "common/log.h"
 
-#define FINDING_LIST_USAGE "[--state opened|open|gone|all] [--kind K] [--activity A] [--after KEY] [--limit N] [--format text|json]"
+#define FINDING_LIST_USAGE \
+  "[--state opened|open|gone|all] [--kind K] [--activity A] [--after KEY] [--limit N] [--format text|json]"
 #define FINDING_SHOW_USAGE "KEY [--format text|json]"
 
 int finding_command_list(const void *config, struct log *log, int argc, char **argv);

@@ -9,16 +9,16 @@
 int main(int argc, char **argv)
 {
   const struct daemon_spec spec = {
-    .name = "reconciler",
-    .conf_table = reconciler_conf_table(),
-    DAEMON_TABLES,
-    .commands = reconciler_commands(),
-    .start = app_start,
-    .reload = app_reload,
-    .drain = app_drain,
-    .is_idle = app_is_idle,
-    .is_ready = app_is_ready,
-    .stop = app_stop,
+      .name = "reconciler",
+      .conf_table = reconciler_conf_table(),
+      DAEMON_TABLES,
+      .commands = reconciler_commands(),
+      .start = app_start,
+      .reload = app_reload,
+      .drain = app_drain,
+      .is_idle = app_is_idle,
+      .is_ready = app_is_ready,
+      .stop = app_stop,
   };
   return daemon_main(&spec, argc, argv);
 }

@@ -13,31 +13,42 @@
 
 #define ROWS_MAX 200
 
-static const char policy[] = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+static const char policy[] =
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 static const char style[] =
-  ":root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }\n"
-  "body { max-width: 80rem; margin: 2rem auto; padding: 0 1rem; }\n"
-  "h2 { margin-top: 2.5rem; }\n"
-  ".scroll { overflow-x: auto; }\n"
-  "table { border-collapse: collapse; width: 100%; }\n"
-  "th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid #8886; }\n"
-  "td { overflow-wrap: anywhere; }\n"
-  ".ok { color: #18794e; } .bad { color: #c62a2f; }\n"
-  "@media (prefers-color-scheme: dark) { .ok { color: #4cc38a; } .bad { color: #ff8589; } }\n";
+    ":root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }\n"
+    "body { max-width: 80rem; margin: 2rem auto; padding: 0 1rem; }\n"
+    "h2 { margin-top: 2.5rem; }\n"
+    ".scroll { overflow-x: auto; }\n"
+    "table { border-collapse: collapse; width: 100%; }\n"
+    "th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid #8886; }\n"
+    "td { overflow-wrap: anywhere; }\n"
+    ".ok { color: #18794e; } .bad { color: #c62a2f; }\n"
+    "@media (prefers-color-scheme: dark) { .ok { color: #4cc38a; } .bad { color: #ff8589; } }\n";
 
 static const char head[] =
-  "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-  "<title>largesse reconciler</title><link rel=\"stylesheet\" href=\"/page.css\"></head><body>\n<h1>largesse reconciler</h1>\n";
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+    "content=\"width=device-width, initial-scale=1\">\n"
+    "<title>largesse reconciler</title><link rel=\"stylesheet\" href=\"/page.css\"></head><body>\n<h1>largesse "
+    "reconciler</h1>\n";
 
 static const struct doc_column finding_columns[] = {
-  {"Severity", "severity", 0}, {"State", "state", 0},   {"Kind", "kind", 0},   {"Activity", "activityCode", 0}, {"Claim", "claimId", 0},
-  {"Expected", "expected", 0}, {"Actual", "actual", 0}, {"Cause", "cause", 0}, {"Next step", "nextStep", 0},    {"Opened", "openedAt", 0},
-  {NULL, NULL, 0},
+    {"Severity", "severity", 0},  {"State", "state", 0},       {"Kind", "kind", 0},     {"Activity", "activityCode", 0},
+    {"Claim", "claimId", 0},      {"Expected", "expected", 0}, {"Actual", "actual", 0}, {"Cause", "cause", 0},
+    {"Next step", "nextStep", 0}, {"Opened", "openedAt", 0},   {NULL, NULL, 0},
 };
 static const struct doc_column letter_columns[] = {
-  {"Id", "id", 0},       {"Claim", "claimId", 0},     {"Activity", "activityCode", 0}, {"User", "userId", 0},   {"Provider", "provider", 0},
-  {"Cause", "cause", 0}, {"Attempts", "attempts", 0}, {"Detail", "detail", 0},         {"Opened", "openedAt", 0}, {NULL, NULL, 0},
+    {"Id", "id", 0},
+    {"Claim", "claimId", 0},
+    {"Activity", "activityCode", 0},
+    {"User", "userId", 0},
+    {"Provider", "provider", 0},
+    {"Cause", "cause", 0},
+    {"Attempts", "attempts", 0},
+    {"Detail", "detail", 0},
+    {"Opened", "openedAt", 0},
+    {NULL, NULL, 0},
 };
 
 static void harden(struct web_request *web)
@@ -57,8 +68,10 @@ void page_style(struct web_request *web)
 static void put_cell(struct buf *b, const json_t *value)
 {
   buf_puts(b, "<td>");
-  if (json_is_string(value)) html_put_text(b, json_string_value(value));
-  else if (json_is_integer(value)) buf_put_i64(b, (int64_t)json_integer_value(value));
+  if (json_is_string(value))
+    html_put_text(b, json_string_value(value));
+  else if (json_is_integer(value))
+    buf_put_i64(b, (int64_t)json_integer_value(value));
 }
 
 static void put_doc(struct buf *b, const struct doc_column *columns, const char *doc, size_t len)
@@ -71,7 +84,8 @@ static void put_doc(struct buf *b, const struct doc_column *columns, const char 
   json_decref(json);
 }
 
-static void put_table(struct buf *b, const struct doc_column *columns, const struct db_rows *rows, const char *title, const char *none, const char *command)
+static void put_table(struct buf *b, const struct doc_column *columns, const struct db_rows *rows, const char *title,
+                      const char *none, const char *command)
 {
   size_t count = db_rows_count(rows);
   buf_printf(b, "<h2>%s</h2>\n", title);
@@ -79,8 +93,8 @@ static void put_table(struct buf *b, const struct doc_column *columns, const str
     buf_printf(b, "<p class=\"ok\">%s</p>\n", none);
     return;
   }
-  buf_printf(b, "<p class=\"bad\">%s%zu%s</p>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>", count == ROWS_MAX ? "The first " : "", count,
-             count == 1 ? " entry" : " entries");
+  buf_printf(b, "<p class=\"bad\">%s%zu%s</p>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>",
+             count == ROWS_MAX ? "The first " : "", count, count == 1 ? " entry" : " entries");
   for (const struct doc_column *c = columns; c->title != NULL; c++) buf_printf(b, "<th scope=\"col\">%s", c->title);
   buf_puts(b, "</tr></thead><tbody>\n");
   for (size_t i = 0; i < count; i++) put_doc(b, columns, db_rows_text(rows, i, 1), db_rows_text_len(rows, i, 1));
@@ -99,11 +113,15 @@ static void on_end(struct call *c) { buf_release(&of(c)->html); }
 static void on_letters(struct call *c, const struct db_rows *rows)
 {
   struct buf *b = &of(c)->html;
-  put_table(b, letter_columns, rows, "Dead letters", "Nothing waits for a person.", "reconciler dead-letters list|show|retry");
+  put_table(b, letter_columns, rows, "Dead letters", "Nothing waits for a person.",
+            "reconciler dead-letters list|show|retry");
   buf_puts(b, "</body></html>\n");
   harden(c->web);
-  if (buf_result(b) == RESULT_OK) web_reply(c->web, 200, "text/html; charset=utf-8", buf_text(b), b->len);
-  else web_reply_problem(c->web, &(struct web_problem){.code = "TOO_LARGE", .status = 413, .detail = "the page is too large"});
+  if (buf_result(b) == RESULT_OK)
+    web_reply(c->web, 200, "text/html; charset=utf-8", buf_text(b), b->len);
+  else
+    web_reply_problem(c->web,
+                      &(struct web_problem){.code = "TOO_LARGE", .status = 413, .detail = "the page is too large"});
   call_end(c);
 }
 

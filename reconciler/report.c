@@ -48,14 +48,17 @@ void report_put_verdict(const struct audit_report *report, struct buf *out)
   bool is_first = true;
   if (c.live > 0) {
     buf_printf(out, "audit: %zu finding%s (", c.live, c.live == 1 ? "" : "s");
-    for (size_t i = 0; i < SEVERITY_COUNT; i++) put_count(out, &is_first, ", ", c.by_severity[i], finding_severity_name((enum finding_severity)i));
+    for (size_t i = 0; i < SEVERITY_COUNT; i++)
+      put_count(out, &is_first, ", ", c.by_severity[i], finding_severity_name((enum finding_severity)i));
     is_first = true;
     buf_puts(out, "; ");
-    for (size_t i = 0; i < FINDING_GONE; i++) put_count(out, &is_first, ", ", c.by_state[i], finding_state_name((enum finding_state)i));
+    for (size_t i = 0; i < FINDING_GONE; i++)
+      put_count(out, &is_first, ", ", c.by_state[i], finding_state_name((enum finding_state)i));
     buf_putc(out, ')');
   } else {
     buf_puts(out, report->failed > 0 ? "audit: incomplete, nothing found so far" : "audit: clean");
   }
   if (c.by_state[FINDING_GONE] > 0) buf_printf(out, ", %zu gone since the last audit", c.by_state[FINDING_GONE]);
-  if (report->failed > 0) buf_printf(out, ", %lld audit%s did not finish", (long long)report->failed, report->failed == 1 ? "" : "s");
+  if (report->failed > 0)
+    buf_printf(out, ", %lld audit%s did not finish", (long long)report->failed, report->failed == 1 ? "" : "s");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An audit's report in words for a terminal, as JSON (contract.md), as CSV for spreadsheets, and as a page that also prints well.
-// Pure; any thread. The same report gives the same bytes.
+// An audit's report in words for a terminal, as JSON (contract.md), as CSV for spreadsheets, and as a page that also
+// prints well. Pure; any thread. The same report gives the same bytes.
 #pragma once
 
 #include "common/buf.h"

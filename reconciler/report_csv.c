@@ -15,8 +15,9 @@ void report_put_csv(const struct audit_report *report, struct buf *out)
     const struct finding *f = &report->findings.items[i];
     buf_clear(&claim);
     report_put_claim_id(f, &claim);
-    csv_put_row(out, (const char *const[]){f->key, f->kind, finding_severity_name(f->severity), f->activity_code, buf_text(&claim), f->expected,
-                                           f->actual, f->cause, f->next_step, finding_state_name(f->state), NULL});
+    csv_put_row(out, (const char *const[]){f->key, f->kind, finding_severity_name(f->severity), f->activity_code,
+                                           buf_text(&claim), f->expected, f->actual, f->cause, f->next_step,
+                                           finding_state_name(f->state), NULL});
   }
   buf_release(&claim);
 }

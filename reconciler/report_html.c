@@ -6,16 +6,20 @@
 #include "reconciler/report.h"
 
 static const char head[] =
-  "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-  "<title>Audit</title>\n<style>\n"
-  ":root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }\n"
-  "body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }\n"
-  "table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: .4rem .6rem; border-bottom: 1px solid #8886; }\n"
-  "td { overflow-wrap: anywhere; } .verdict { font-size: 1.2rem; font-weight: 600; } .clean { color: #18794e; } .found { color: #c62a2f; }\n"
-  "@media (prefers-color-scheme: dark) { .clean { color: #4cc38a; } .found { color: #ff8589; } }\n"
-  "@media print { body { margin: 0; max-width: none; } tr { break-inside: avoid; } thead { display: table-header-group; } }\n"
-  "</style></head><body>\n<h1>Audit</h1>\n";
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+    "content=\"width=device-width, initial-scale=1\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+    "<title>Audit</title>\n<style>\n"
+    ":root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }\n"
+    "body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }\n"
+    "table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: .4rem "
+    ".6rem; border-bottom: 1px solid #8886; }\n"
+    "td { overflow-wrap: anywhere; } .verdict { font-size: 1.2rem; font-weight: 600; } .clean { color: #18794e; } "
+    ".found { color: #c62a2f; }\n"
+    "@media (prefers-color-scheme: dark) { .clean { color: #4cc38a; } .found { color: #ff8589; } }\n"
+    "@media print { body { margin: 0; max-width: none; } tr { break-inside: avoid; } thead { display: "
+    "table-header-group; } }\n"
+    "</style></head><body>\n<h1>Audit</h1>\n";
 
 static void put_cell(struct buf *out, const char *text)
 {
@@ -46,7 +50,9 @@ static void put_finding(struct buf *out, const struct finding *f)
 static void put_findings(struct buf *out, const struct finding_set *set)
 {
   if (set->count == 0) return;
-  buf_puts(out, "<table><thead><tr><th>Severity<th>State<th>Kind<th>Activity<th>Expected<th>Actual<th>Cause and next step</tr></thead><tbody>\n");
+  buf_puts(out,
+           "<table><thead><tr><th>Severity<th>State<th>Kind<th>Activity<th>Expected<th>Actual<th>Cause and next "
+           "step</tr></thead><tbody>\n");
   for (size_t i = 0; i < set->count; i++) put_finding(out, &set->items[i]);
   buf_puts(out, "</tbody></table>\n");
 }
@@ -75,8 +81,9 @@ void report_put_html(const struct audit_report *report, struct buf *out)
   text_from_time(report->from, from);
   text_from_time(report->until, until);
   buf_puts(out, head);
-  buf_printf(out, "<p>From %s until %s: %lld activities, %lld audits each.</p>\n<p class=\"verdict %s\">", from, until, (long long)report->activities,
-             (long long)report->audits, counts.live == 0 && report->failed == 0 ? "clean" : "found");
+  buf_printf(out, "<p>From %s until %s: %lld activities, %lld audits each.</p>\n<p class=\"verdict %s\">", from, until,
+             (long long)report->activities, (long long)report->audits,
+             counts.live == 0 && report->failed == 0 ? "clean" : "found");
   report_put_verdict(report, out);
   buf_puts(out, "</p>\n");
   put_findings(out, &report->findings);

@@ -47,8 +47,9 @@ void report_put_json(const struct audit_report *report, struct buf *out)
   struct finding_counts counts = finding_set_count(&report->findings);
   text_from_time(report->from, from);
   text_from_time(report->until, until);
-  buf_printf(out, "{\"from\":\"%s\",\"until\":\"%s\",\"clean\":%s,\"activities\":%lld,\"audits\":%lld,\"findings\":[", from, until,
-             counts.live == 0 && report->failed == 0 ? "true" : "false", (long long)report->activities, (long long)report->audits);
+  buf_printf(out, "{\"from\":\"%s\",\"until\":\"%s\",\"clean\":%s,\"activities\":%lld,\"audits\":%lld,\"findings\":[",
+             from, until, counts.live == 0 && report->failed == 0 ? "true" : "false", (long long)report->activities,
+             (long long)report->audits);
   for (size_t i = 0; i < report->findings.count; i++) {
     buf_puts(out, line_start(i));
     put_finding(out, &report->findings.items[i]);

@@ -32,9 +32,9 @@ void report_put_text(const struct audit_report *report, struct buf *out)
   char from[TEXT_TIME_BYTES], until[TEXT_TIME_BYTES];
   text_from_time(report->from, from);
   text_from_time(report->until, until);
-  buf_printf(out, "Audit from %s until %s: %lld activit%s, %lld audits each%s\n\n", from, until, (long long)report->activities,
-             report->activities == 1 ? "y" : "ies",
-             (long long)report->audits, report->is_resumed ? " (resumed)" : "");
+  buf_printf(out, "Audit from %s until %s: %lld activit%s, %lld audits each%s\n\n", from, until,
+             (long long)report->activities, report->activities == 1 ? "y" : "ies", (long long)report->audits,
+             report->is_resumed ? " (resumed)" : "");
   for (size_t i = 0; i < report->findings.count; i++) put_finding(out, &report->findings.items[i]);
   for (size_t i = 0; i < report->failure_count; i++) {
     const struct audit_failure *f = &report->failures[i];

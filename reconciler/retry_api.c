@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// POST /v1/dead-letters/retry {ids | filter, reason?, dryRun?}: statement by statement until all that is meant was looked at.
-// Owner: web routes; loop thread.
+// POST /v1/dead-letters/retry {ids | filter, reason?, dryRun?}: statement by statement until all that is meant was
+// looked at. Owner: web routes; loop thread.
 #include "reconciler/retry_api.h"
 
 #include <string.h>
@@ -11,13 +11,13 @@
 #include "reconciler/call.h"
 #include "reconciler/dead_letter.h"
 
-#define IDS_MAX 10000
+#define IDS_MAX          10000
 #define FILTER_CHARS_MAX 200
 
 struct retry_call {
   struct call call;
-  json_t *body;               // the texts of page live in it
-  int64_t *ids;               // letters; those named by their claims follow after the look-up
+  json_t *body;  // the texts of page live in it
+  int64_t *ids;  // letters; those named by their claims follow after the look-up
   struct claim_ref *claims;
   size_t id_count, claim_count;
   struct retry_page page;
@@ -35,7 +35,8 @@ static void on_end(struct call *c)
   retry_result_release(&r->result);
 }
 
-// --- the request ------------------------------------------------------------------------------------------------------
+// --- the request
+// ------------------------------------------------------------------------------------------------------
 
 static const char *text_of(const json_t *value, char out_number[24])
 {
@@ -68,8 +69,10 @@ static void read_ids(struct retry_call *r, struct jsonx_reader *reader)
       jsonx_reader_fail(reader, "ids", "an id is the number of a letter or of a claim such as 683000001-5");
       return;
     }
-    if (letter != 0) r->ids[r->id_count++] = letter;
-    else r->claims[r->claim_count++] = claim;
+    if (letter != 0)
+      r->ids[r->id_count++] = letter;
+    else
+      r->claims[r->claim_count++] = claim;
   }
 }
 
@@ -106,15 +109,20 @@ static bool read_body(struct retry_call *r)
   r->page.reason = jsonx_read_text(&reader, "reason", false, REASON_CHARS_MAX);
   jsonx_read_bool(&reader, "dryRun", false, &r->page.is_dry_run);
   bool has_ids = jsonx_has(&reader, "ids");
-  if (has_ids == jsonx_has(&reader, "filter")) jsonx_reader_fail(&reader, has_ids ? "filter" : "ids", has_ids ? "excludes ids" : "ids or filter is needed");
+  if (has_ids == jsonx_has(&reader, "filter"))
+    jsonx_reader_fail(&reader, has_ids ? "filter" : "ids", has_ids ? "excludes ids" : "ids or filter is needed");
   if (jsonx_reader_finish(&reader) == RESULT_OK) return true;
   call_refuse(r->call.web, reader.fault);
   return false;
 }
 
-// --- statement by statement -------------------------------------------------------------------------------------------
+// --- statement by statement
+// -------------------------------------------------------------------------------------------
 
-static void send_page(struct retry_call *r) { call_send(&r->call, store_dead_letter_retry(call_args(&r->call), &r->page)); }
+static void send_page(struct retry_call *r)
+{
+  call_send(&r->call, store_dead_letter_retry(call_args(&r->call), &r->page));
+}
 
 static void answer(struct retry_call *r)
 {
@@ -123,9 +131,12 @@ static void answer(struct retry_call *r)
   buf_clear(b);
   retry_result_put_json(&r->result, b);
   for (size_t i = 0; i < RETRY_OUTCOME_COUNT && !r->page.is_dry_run; i++)
-    metric_series_add(METRIC_SERIES(app->rt->metrics, M_DEAD_LETTERS_RETRIED, retry_outcome_name((enum retry_outcome)i)), (double)r->result.counts[i]);
-  LOG(app->rt->log, EV_DEAD_LETTERS_RETRIED, F_STR("actor", r->page.actor), F_STR("reason", r->page.reason), F_BOOL("dry_run", r->page.is_dry_run),
-      F_INT("retried", r->result.counts[RETRIED]), F_INT("already_done", r->result.counts[RETRY_ALREADY_DONE]));
+    metric_series_add(
+        METRIC_SERIES(app->rt->metrics, M_DEAD_LETTERS_RETRIED, retry_outcome_name((enum retry_outcome)i)),
+        (double)r->result.counts[i]);
+  LOG(app->rt->log, EV_DEAD_LETTERS_RETRIED, F_STR("actor", r->page.actor), F_STR("reason", r->page.reason),
+      F_BOOL("dry_run", r->page.is_dry_run), F_INT("retried", r->result.counts[RETRIED]),
+      F_INT("already_done", r->result.counts[RETRY_ALREADY_DONE]));
   web_reply_json(r->call.web, 200, buf_text(b), b->len);
   call_end(&r->call);
 }
@@ -136,11 +147,14 @@ static void on_retried(struct call *c, const struct db_rows *rows)
   size_t count = db_rows_count(rows);
   for (size_t i = 0; i < count; i++) {
     struct retry_row row = store_retry_row(rows, i);
-    if (retry_result_add(&r->result, &row) != RESULT_OK) LOG(c->app->rt->log, EV_QUERY_FAILED, F_STR("message", "unknown outcome of a retry"));
+    if (retry_result_add(&r->result, &row) != RESULT_OK)
+      LOG(c->app->rt->log, EV_QUERY_FAILED, F_STR("message", "unknown outcome of a retry"));
     r->page.after = row.letter_id;
   }
-  if ((int64_t)count == r->page.limit) send_page(r);
-  else answer(r);
+  if ((int64_t)count == r->page.limit)
+    send_page(r);
+  else
+    answer(r);
 }
 
 // A claim without a letter is counted as not found.
@@ -149,8 +163,10 @@ static void on_letters(struct call *c, const struct db_rows *rows)
   struct retry_call *r = of(c);
   for (size_t i = 0; i < db_rows_count(rows); i++) {
     int64_t letter = store_letter_of_claim(rows, i);
-    if (letter != 0) r->ids[r->id_count++] = letter;
-    else retry_result_add_unknown(&r->result, r->claims[i]);
+    if (letter != 0)
+      r->ids[r->id_count++] = letter;
+    else
+      retry_result_add_unknown(&r->result, r->claims[i]);
   }
   r->page.id_count = r->id_count;
   c->on_rows = on_retried;

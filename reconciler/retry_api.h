@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// POST /v1/dead-letters/retry {ids | filter, reason?, dryRun?}: statement by statement until all that is meant was looked at.
-// Owner: web routes; loop thread.
+// POST /v1/dead-letters/retry {ids | filter, reason?, dryRun?}: statement by statement until all that is meant was
+// looked at. Owner: web routes; loop thread.
 #pragma once
 
 #include "common/web_route.h"

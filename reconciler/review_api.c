@@ -11,19 +11,22 @@
 #include "reconciler/store.h"
 
 #define LIMIT_DEFAULT 100
-#define LIMIT_MAX 1000
+#define LIMIT_MAX     1000
 
 struct list_call {
   struct call call;
   int64_t limit;
-  bool place_is_text;   // where the next page begins: a key, else a number
+  bool place_is_text;  // where the next page begins: a key, else a number
 };
 
 static void reply(struct call *c)
 {
   struct buf *b = &c->app->scratch;
-  if (buf_result(b) == RESULT_OK) web_reply_json(c->web, 200, buf_text(b), b->len);
-  else web_reply_problem(c->web, &(struct web_problem){.code = "TOO_LARGE", .status = 413, .detail = "ask for fewer with limit"});
+  if (buf_result(b) == RESULT_OK)
+    web_reply_json(c->web, 200, buf_text(b), b->len);
+  else
+    web_reply_problem(c->web,
+                      &(struct web_problem){.code = "TOO_LARGE", .status = 413, .detail = "ask for fewer with limit"});
   call_end(c);
 }
 
@@ -53,8 +56,10 @@ static void on_list(struct call *c, const struct db_rows *rows)
     buf_append(b, db_rows_text(rows, i, 1), db_rows_text_len(rows, i, 1));
   }
   buf_puts(b, "],\"next\":");
-  if (is_more) put_place(b, l, rows, count - 1);
-  else buf_puts(b, "null");
+  if (is_more)
+    put_place(b, l, rows, count - 1);
+  else
+    buf_puts(b, "null");
   buf_putc(b, '}');
   reply(c);
 }
@@ -79,8 +84,10 @@ void review_api_dead_letters(struct web_request *web)
   const char *state = NULL;
   int64_t limit, after = 0;
   int index;
-  if (!read_limit(web, &limit) || !call_number(web, "after", 0, INT64_MAX, &after) || !call_text(web, "state", &state) ||
-      !call_text(web, "provider", &f.provider) || !call_text(web, "cause", &f.cause) || !call_text(web, "activityCode", &f.activity_code)) return;
+  if (!read_limit(web, &limit) || !call_number(web, "after", 0, INT64_MAX, &after) ||
+      !call_text(web, "state", &state) || !call_text(web, "provider", &f.provider) ||
+      !call_text(web, "cause", &f.cause) || !call_text(web, "activityCode", &f.activity_code))
+    return;
   if (state == NULL) state = "open";
   if (!cmdline_choice(state, "open|closed|all", &index)) {
     call_refuse(web, "state: must be open, closed or all");
@@ -96,8 +103,9 @@ void review_api_findings(struct web_request *web)
   const char *after = NULL;
   int64_t limit;
   int index;
-  if (!read_limit(web, &limit) || !call_text(web, "after", &after) || !call_text(web, "state", &f.state) || !call_text(web, "kind", &f.kind) ||
-      !call_text(web, "activityCode", &f.activity_code)) return;
+  if (!read_limit(web, &limit) || !call_text(web, "after", &after) || !call_text(web, "state", &f.state) ||
+      !call_text(web, "kind", &f.kind) || !call_text(web, "activityCode", &f.activity_code))
+    return;
   if (f.state != NULL && !cmdline_choice(f.state, "opened|open|gone|all", &index)) {
     call_refuse(web, "state: must be opened, open, gone or all");
     return;
@@ -114,12 +122,15 @@ void review_api_audits(struct web_request *web)
   call_send(&l->call, store_audit_runs(call_args(&l->call), after, limit + 1));
 }
 
-// --- one item ---------------------------------------------------------------------------------------------------------
+// --- one item
+// ---------------------------------------------------------------------------------------------------------
 
 static void on_item(struct call *c, const struct db_rows *rows)
 {
-  if (db_rows_count(rows) == 0) call_not_found(c->web, "there is nothing with this id");
-  else web_reply_json(c->web, 200, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0));
+  if (db_rows_count(rows) == 0)
+    call_not_found(c->web, "there is nothing with this id");
+  else
+    web_reply_json(c->web, 200, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0));
   call_end(c);
 }
 

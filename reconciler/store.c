@@ -7,7 +7,8 @@
 
 #include "sql_reconciler.inc"
 
-// --- a run of the audit -----------------------------------------------------------------------------------------------
+// --- a run of the audit
+// -----------------------------------------------------------------------------------------------
 
 const struct db_statement *store_audit_list(struct db_args *args)
 {
@@ -15,7 +16,8 @@ const struct db_statement *store_audit_list(struct db_args *args)
   return &SQL_AUDIT_LIST;
 }
 
-const struct db_statement *store_audit_begin(struct db_args *args, const char *mode, const char *date, const char *code, bool resume)
+const struct db_statement *store_audit_begin(struct db_args *args, const char *mode, const char *date, const char *code,
+                                             bool resume)
 {
   db_args_text(args, mode);
   db_args_text(args, date);
@@ -28,12 +30,12 @@ struct audit_run_row store_audit_run_row(const struct db_rows *rows)
 {
   enum { RUN, FROM, UNTIL, REACHED, RESUMED, UNFINISHED };
   return (struct audit_run_row){
-    .run_id = db_rows_i64(rows, 0, RUN),
-    .reached = db_rows_i64(rows, 0, REACHED),
-    .from = db_rows_time(rows, 0, FROM),
-    .until = db_rows_time(rows, 0, UNTIL),
-    .is_resumed = db_rows_bool(rows, 0, RESUMED),
-    .has_unfinished = db_rows_bool(rows, 0, UNFINISHED),
+      .run_id = db_rows_i64(rows, 0, RUN),
+      .reached = db_rows_i64(rows, 0, REACHED),
+      .from = db_rows_time(rows, 0, FROM),
+      .until = db_rows_time(rows, 0, UNTIL),
+      .is_resumed = db_rows_bool(rows, 0, RESUMED),
+      .has_unfinished = db_rows_bool(rows, 0, UNFINISHED),
   };
 }
 
@@ -62,11 +64,11 @@ struct fault_row store_fault_row(const struct db_rows *rows, size_t row)
 {
   enum { SUBJECT, CLAIM, EXPECTED, ACTUAL };
   return (struct fault_row){
-    .subject = db_rows_text(rows, row, SUBJECT),
-    .expected = db_rows_text(rows, row, EXPECTED),
-    .actual = db_rows_text(rows, row, ACTUAL),
-    .has_claim = !db_rows_is_null(rows, row, CLAIM),
-    .claim_id = db_rows_i64(rows, row, CLAIM),
+      .subject = db_rows_text(rows, row, SUBJECT),
+      .expected = db_rows_text(rows, row, EXPECTED),
+      .actual = db_rows_text(rows, row, ACTUAL),
+      .has_claim = !db_rows_is_null(rows, row, CLAIM),
+      .claim_id = db_rows_i64(rows, row, CLAIM),
   };
 }
 
@@ -90,8 +92,9 @@ static void put_finding_texts(struct db_args *args, const struct finding_set *se
   db_args_array_end(args);
 }
 
-const struct db_statement *store_audit_record(struct db_args *args, int64_t run_id, int64_t activity_id, const char *const *kinds, size_t kind_count,
-                                              int64_t failed, const struct finding_set *findings)
+const struct db_statement *store_audit_record(struct db_args *args, int64_t run_id, int64_t activity_id,
+                                              const char *const *kinds, size_t kind_count, int64_t failed,
+                                              const struct finding_set *findings)
 {
   db_args_i64(args, run_id);
   db_args_i64(args, activity_id);
@@ -101,8 +104,10 @@ const struct db_statement *store_audit_record(struct db_args *args, int64_t run_
   put_finding_texts(args, findings, TEXT_KIND);
   db_args_array(args, DB_ARRAY_INT8);
   for (size_t i = 0; i < findings->count; i++) {
-    if (findings->items[i].has_claim) db_args_array_i64(args, findings->items[i].claim_id);
-    else db_args_array_null(args);
+    if (findings->items[i].has_claim)
+      db_args_array_i64(args, findings->items[i].claim_id);
+    else
+      db_args_array_null(args);
   }
   db_args_array_end(args);
   put_finding_texts(args, findings, TEXT_EXPECTED);
@@ -116,23 +121,26 @@ const struct db_statement *store_audit_recorded(struct db_args *args, int64_t ru
   return &SQL_AUDIT_RECORDED;
 }
 
-static char *text_of(const struct db_rows *rows, size_t row, size_t column) { return (char *)(uintptr_t)db_rows_text(rows, row, column); }
+static char *text_of(const struct db_rows *rows, size_t row, size_t column)
+{
+  return (char *)(uintptr_t)db_rows_text(rows, row, column);
+}
 
 // The texts stay the rows'; finding_set_add copies them.
 enum result store_finding_row(const struct db_rows *rows, size_t row, struct finding *out_finding)
 {
   enum { KEY, KIND, SEVERITY, CODE, CLAIM, EXPECTED, ACTUAL, CAUSE, NEXT_STEP, STATE, ACTIVITY };
   struct finding f = {
-    .key = text_of(rows, row, KEY),
-    .kind = text_of(rows, row, KIND),
-    .activity_id = db_rows_i64(rows, row, ACTIVITY),
-    .activity_code = text_of(rows, row, CODE),
-    .has_claim = !db_rows_is_null(rows, row, CLAIM),
-    .claim_id = db_rows_i64(rows, row, CLAIM),
-    .expected = text_of(rows, row, EXPECTED),
-    .actual = text_of(rows, row, ACTUAL),
-    .cause = text_of(rows, row, CAUSE),
-    .next_step = text_of(rows, row, NEXT_STEP),
+      .key = text_of(rows, row, KEY),
+      .kind = text_of(rows, row, KIND),
+      .activity_id = db_rows_i64(rows, row, ACTIVITY),
+      .activity_code = text_of(rows, row, CODE),
+      .has_claim = !db_rows_is_null(rows, row, CLAIM),
+      .claim_id = db_rows_i64(rows, row, CLAIM),
+      .expected = text_of(rows, row, EXPECTED),
+      .actual = text_of(rows, row, ACTUAL),
+      .cause = text_of(rows, row, CAUSE),
+      .next_step = text_of(rows, row, NEXT_STEP),
   };
   if (finding_severity_parse(db_rows_text(rows, row, SEVERITY), &f.severity) != RESULT_OK) return RESULT_UNEXPECTED;
   if (finding_state_parse(db_rows_text(rows, row, STATE), &f.state) != RESULT_OK) return RESULT_UNEXPECTED;
@@ -149,15 +157,19 @@ const struct db_statement *store_audit_end(struct db_args *args, int64_t run_id,
 
 const struct db_statement *store_audit_runs(struct db_args *args, int64_t after, int64_t limit)
 {
-  if (after == 0) db_args_null(args);
-  else db_args_i64(args, after);
+  if (after == 0)
+    db_args_null(args);
+  else
+    db_args_i64(args, after);
   db_args_i64(args, limit);
   return &SQL_AUDIT_RUNS;
 }
 
-// --- lists ------------------------------------------------------------------------------------------------------------
+// --- lists
+// ------------------------------------------------------------------------------------------------------------
 
-const struct db_statement *store_finding_list(struct db_args *args, const struct finding_filter *f, const char *after, int64_t limit)
+const struct db_statement *store_finding_list(struct db_args *args, const struct finding_filter *f, const char *after,
+                                              int64_t limit)
 {
   db_args_text(args, f->state);
   db_args_text(args, f->kind);
@@ -180,8 +192,8 @@ static void put_letter_filter(struct db_args *args, const struct dead_letter_fil
   db_args_text(args, f->activity_code);
 }
 
-const struct db_statement *store_dead_letter_list(struct db_args *args, const char *state, const struct dead_letter_filter *f, int64_t after,
-                                                  int64_t limit)
+const struct db_statement *store_dead_letter_list(struct db_args *args, const char *state,
+                                                  const struct dead_letter_filter *f, int64_t after, int64_t limit)
 {
   db_args_text(args, state);
   put_letter_filter(args, f);
@@ -196,9 +208,11 @@ const struct db_statement *store_dead_letter_show(struct db_args *args, int64_t 
   return &SQL_DEAD_LETTER_SHOW;
 }
 
-// --- retrying ---------------------------------------------------------------------------------------------------------
+// --- retrying
+// ---------------------------------------------------------------------------------------------------------
 
-const struct db_statement *store_dead_letters_of_claims(struct db_args *args, const struct claim_ref *claims, size_t count)
+const struct db_statement *store_dead_letters_of_claims(struct db_args *args, const struct claim_ref *claims,
+                                                        size_t count)
 {
   db_args_array(args, DB_ARRAY_INT8);
   for (size_t i = 0; i < count; i++) db_args_array_i64(args, claims[i].activity_id);
@@ -234,7 +248,8 @@ struct retry_row store_retry_row(const struct db_rows *rows, size_t row)
   return (struct retry_row){db_rows_i64(rows, row, 0), db_rows_text(rows, row, 1), db_rows_text(rows, row, 2)};
 }
 
-// --- metrics ----------------------------------------------------------------------------------------------------------
+// --- metrics
+// ----------------------------------------------------------------------------------------------------------
 
 const struct db_statement *store_figures(struct db_args *args)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statements of the reconciler: their arguments and their rows. Fill functions return the statement; texts of rows live as long as the rows.
-// Owner: the caller, who runs them on a session (commands) or the pool (serve).
+// The statements of the reconciler: their arguments and their rows. Fill functions return the statement; texts of rows
+// live as long as the rows. Owner: the caller, who runs them on a session (commands) or the pool (serve).
 #pragma once
 
 #include "common/db.h"
@@ -17,46 +17,61 @@ struct audit_activity_row {
   const char *code;
   bool is_in_scope;
 };
-struct fault_row {               // what one audit saw in one activity
+struct fault_row {  // what one audit saw in one activity
   const char *subject, *expected, *actual;
   bool has_claim;
   int64_t claim_id;
 };
 const struct db_statement *store_audit_list(struct db_args *args);
 // date and code: NULL where the mode has none.
-const struct db_statement *store_audit_begin(struct db_args *args, const char *mode, const char *date, const char *code, bool resume);
+const struct db_statement *store_audit_begin(struct db_args *args, const char *mode, const char *date, const char *code,
+                                             bool resume);
 struct audit_run_row store_audit_run_row(const struct db_rows *rows);
 const struct db_statement *store_audit_activities(struct db_args *args, int64_t run_id, int64_t after, int64_t limit);
 struct audit_activity_row store_audit_activity_row(const struct db_rows *rows, size_t row);
 const struct db_statement *store_audit_run(struct db_args *args, const char *name, int64_t activity_id, int64_t limit);
 struct fault_row store_fault_row(const struct db_rows *rows, size_t row);
 // kinds: the audits that ran to their end; findings: key, kind, claim, expected and actual are sent.
-const struct db_statement *store_audit_record(struct db_args *args, int64_t run_id, int64_t activity_id, const char *const *kinds, size_t kind_count,
-                                              int64_t failed, const struct finding_set *findings);
+const struct db_statement *store_audit_record(struct db_args *args, int64_t run_id, int64_t activity_id,
+                                              const char *const *kinds, size_t kind_count, int64_t failed,
+                                              const struct finding_set *findings);
 const struct db_statement *store_audit_recorded(struct db_args *args, int64_t run_id);
 // RESULT_UNEXPECTED: the database holds a word that this program does not know.
 MUST_CHECK enum result store_finding_row(const struct db_rows *rows, size_t row, struct finding *out_finding);
 const struct db_statement *store_audit_end(struct db_args *args, int64_t run_id, int64_t findings);
-const struct db_statement *store_audit_runs(struct db_args *args, int64_t after, int64_t limit);  // after 0: from the newest
+const struct db_statement *store_audit_runs(struct db_args *args, int64_t after,
+                                            int64_t limit);  // after 0: from the newest
 
-// --- lists: the first column is where the next page begins, the second the item as JSON; shows: one column, the item as JSON
-struct finding_filter { const char *state, *kind, *activity_code; };              // NULL: any (state: all but gone)
-const struct db_statement *store_finding_list(struct db_args *args, const struct finding_filter *f, const char *after, int64_t limit);
+// --- lists: the first column is where the next page begins, the second the item as JSON; shows: one column, the item
+// as JSON
+struct finding_filter {
+  const char *state, *kind, *activity_code;
+};  // NULL: any (state: all but gone)
+const struct db_statement *store_finding_list(struct db_args *args, const struct finding_filter *f, const char *after,
+                                              int64_t limit);
 const struct db_statement *store_finding_show(struct db_args *args, const char *key);
 
-struct dead_letter_filter { const char *provider, *cause, *activity_code; };      // NULL: any
-const struct db_statement *store_dead_letter_list(struct db_args *args, const char *state, const struct dead_letter_filter *f, int64_t after,
-                                                  int64_t limit);
+struct dead_letter_filter {
+  const char *provider, *cause, *activity_code;
+};  // NULL: any
+const struct db_statement *store_dead_letter_list(struct db_args *args, const char *state,
+                                                  const struct dead_letter_filter *f, int64_t after, int64_t limit);
 const struct db_statement *store_dead_letter_show(struct db_args *args, int64_t id);
 
 // --- retrying
-struct claim_ref { int64_t activity_id, number; };
-const struct db_statement *store_dead_letters_of_claims(struct db_args *args, const struct claim_ref *claims, size_t count);
-int64_t store_letter_of_claim(const struct db_rows *rows, size_t row);             // 0: that claim has none
+struct claim_ref {
+  int64_t activity_id, number;
+};
+const struct db_statement *store_dead_letters_of_claims(struct db_args *args, const struct claim_ref *claims,
+                                                        size_t count);
+int64_t store_letter_of_claim(const struct db_rows *rows, size_t row);  // 0: that claim has none
 
-struct retry_row { int64_t letter_id; const char *claim_ref, *outcome; };          // claim_ref "" without a claim
+struct retry_row {
+  int64_t letter_id;
+  const char *claim_ref, *outcome;
+};  // claim_ref "" without a claim
 struct retry_page {
-  const int64_t *ids;          // NULL: by filter
+  const int64_t *ids;  // NULL: by filter
   size_t id_count;
   struct dead_letter_filter filter;
   int64_t after, limit;
@@ -67,6 +82,9 @@ const struct db_statement *store_dead_letter_retry(struct db_args *args, const s
 struct retry_row store_retry_row(const struct db_rows *rows, size_t row);
 
 // --- metrics
-struct figure_row { const char *figure, *label; int64_t amount; };
+struct figure_row {
+  const char *figure, *label;
+  int64_t amount;
+};
 const struct db_statement *store_figures(struct db_args *args);
 struct figure_row store_figure_row(const struct db_rows *rows, size_t row);

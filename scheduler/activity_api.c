@@ -16,7 +16,8 @@
 
 #define REASON_CHARS_MAX 500
 
-// --- reading ----------------------------------------------------------------------------------------------------------
+// --- reading
+// ----------------------------------------------------------------------------------------------------------
 
 static void on_list(struct api_call *call, const struct db_rows *rows) { api_reply_list(call, rows, 0, true); }
 
@@ -38,7 +39,8 @@ void activity_api_list(struct web_request *req)
   api_call_send(call);
 }
 
-static void reply_activity(struct api_call *call, int status, const struct db_rows *rows, size_t doc_column, size_t version_column)
+static void reply_activity(struct api_call *call, int status, const struct db_rows *rows, size_t doc_column,
+                           size_t version_column)
 {
   api_reply_etag(call->req, db_rows_i64(rows, 0, version_column));
   web_reply_json(call->req, status, db_rows_text(rows, 0, doc_column), db_rows_text_len(rows, 0, doc_column));
@@ -47,8 +49,10 @@ static void reply_activity(struct api_call *call, int status, const struct db_ro
 // No If-None-Match: the version is the configuration's, and availability and serverTime change without it.
 static void on_activity(struct api_call *call, const struct db_rows *rows)
 {
-  if (db_rows_count(rows) == 0) api_reply_missing(call->req, "ACTIVITY_NOT_FOUND");
-  else reply_activity(call, 200, rows, 0, 1);
+  if (db_rows_count(rows) == 0)
+    api_reply_missing(call->req, "ACTIVITY_NOT_FOUND");
+  else
+    reply_activity(call, 200, rows, 0, 1);
 }
 
 void activity_api_get(struct web_request *req)
@@ -62,8 +66,10 @@ void activity_api_get(struct web_request *req)
 
 static void on_history(struct api_call *call, const struct db_rows *rows)
 {
-  if (!db_rows_bool(rows, 0, 0)) api_reply_missing(call->req, "ACTIVITY_NOT_FOUND");
-  else api_reply_list(call, rows, 1, false);
+  if (!db_rows_bool(rows, 0, 0))
+    api_reply_missing(call->req, "ACTIVITY_NOT_FOUND");
+  else
+    api_reply_list(call, rows, 1, false);
 }
 
 void activity_api_history(struct web_request *req)
@@ -71,7 +77,9 @@ void activity_api_history(struct web_request *req)
   const char *code = NULL;
   size_t limit = 0;
   int64_t after = 0;
-  if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !api_read_limit(req, &limit) || !api_read_after_id(req, &after)) return;
+  if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !api_read_limit(req, &limit) ||
+      !api_read_after_id(req, &after))
+    return;
   struct api_call *call = api_call_new(req, &SQL_ACTIVITY_HISTORY_LIST, on_history);
   call->limit = limit;
   db_args_text(&call->db.args, code);
@@ -80,13 +88,14 @@ void activity_api_history(struct web_request *req)
   api_call_send(call);
 }
 
-// --- changing ---------------------------------------------------------------------------------------------------------
+// --- changing
+// ---------------------------------------------------------------------------------------------------------
 
 static void tell_changed(struct api_call *call)
 {
   activity_cache_poke(call->app->cache);
-  LOG(call->app->rt->log, EV_ACTIVITY_EDITED, F_STR("activity_code", web_param(call->req, "code")), F_STR("action", call->action),
-      F_STR("actor", web_actor(call->req)));
+  LOG(call->app->rt->log, EV_ACTIVITY_EDITED, F_STR("activity_code", web_param(call->req, "code")),
+      F_STR("action", call->action), F_STR("actor", web_actor(call->req)));
 }
 
 static void on_put(struct api_call *call, const struct db_rows *rows)
@@ -165,7 +174,8 @@ void activity_api_resume(struct web_request *req) { act(req, "resume"); }
 void activity_api_finish(struct web_request *req) { act(req, "finish"); }
 void activity_api_archive(struct web_request *req) { act(req, "archive"); }
 
-// --- stock ------------------------------------------------------------------------------------------------------------
+// --- stock
+// ------------------------------------------------------------------------------------------------------------
 
 static void on_adjusted(struct api_call *call, const struct db_rows *rows)
 {
@@ -177,9 +187,12 @@ static void on_adjusted(struct api_call *call, const struct db_rows *rows)
     api_reply_refusal(call->req, outcome, db_rows_text(rows, 0, 1), db_rows_is_null(rows, 0, 3) ? NULL : text);
     return;
   }
-  if (is_replay) web_reply_header(call->req, "Idempotent-Replayed", "true");
-  else tell_changed(call);
-  int len = snprintf(text, sizeof text, "{\"total\":%lld,\"remaining\":%lld}", (long long)db_rows_i64(rows, 0, 2), (long long)db_rows_i64(rows, 0, 3));
+  if (is_replay)
+    web_reply_header(call->req, "Idempotent-Replayed", "true");
+  else
+    tell_changed(call);
+  int len = snprintf(text, sizeof text, "{\"total\":%lld,\"remaining\":%lld}", (long long)db_rows_i64(rows, 0, 2),
+                     (long long)db_rows_i64(rows, 0, 3));
   web_reply_json(call->req, 200, text, (size_t)len);
 }
 
@@ -192,7 +205,8 @@ void activity_api_adjust(struct web_request *req)
   if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !api_read_body(req, &body)) return;
   jsonx_reader_init(&r, body, "");
   const char *key = jsonx_read_text(&r, "key", true, BIZ_ID_BYTES_MAX);
-  if (key != NULL && !text_is_biz_id(key, strlen(key))) jsonx_reader_fail(&r, "key", "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -");
+  if (key != NULL && !text_is_biz_id(key, strlen(key)))
+    jsonx_reader_fail(&r, "key", "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -");
   jsonx_read_i64(&r, "by", true, -STOCK_UNITS_MAX, STOCK_UNITS_MAX, &by);
   if (by == 0) jsonx_reader_fail(&r, "by", "must not be 0");
   const char *reason = jsonx_read_text(&r, "reason", true, REASON_CHARS_MAX);

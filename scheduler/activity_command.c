@@ -12,11 +12,18 @@
 #include "scheduler/command.h"
 #include "sql_scheduler.inc"
 
-// --- list -------------------------------------------------------------------------------------------------------------
+// --- list
+// -------------------------------------------------------------------------------------------------------------
 
 static const struct doc_column list_columns[] = {
-  {"CODE", "code", 32}, {"STATUS", "status", 9}, {"START", "startAt", 27}, {"END", "endAt", 27}, {"TOTAL", "availability.total", 12},
-  {"REMAINING", "availability.remaining", 12}, {"NAME", "name", 0}, {NULL, NULL, 0},
+    {"CODE", "code", 32},
+    {"STATUS", "status", 9},
+    {"START", "startAt", 27},
+    {"END", "endAt", 27},
+    {"TOTAL", "availability.total", 12},
+    {"REMAINING", "availability.remaining", 12},
+    {"NAME", "name", 0},
+    {NULL, NULL, 0},
 };
 
 static bool list_page(struct doc_list *l, const char *status, char io_after[CODE_BYTES_MAX + 1])
@@ -43,7 +50,9 @@ int activity_command_list(const void *config, struct log *log, int argc, char **
   struct command c;
   struct doc_list list;
   char after[CODE_BYTES_MAX + 1] = "";
-  if (!command_parse(&c, "activity list", "[--status STATUS] [--format text|json]", OPTION_STATUS | OPTION_FORMAT, 0, 0, argc, argv)) return c.cli.exit_code;
+  if (!command_parse(&c, "activity list", "[--status STATUS] [--format text|json]", OPTION_STATUS | OPTION_FORMAT, 0, 0,
+                     argc, argv))
+    return c.cli.exit_code;
   if (!command_open(&c, config)) return c.cli.exit_code;
   if (doc_list_begin(&list, &c.cli, list_columns, c.is_json, NULL)) {
     while (list_page(&list, c.status, after)) {}
@@ -53,7 +62,8 @@ int activity_command_list(const void *config, struct log *log, int argc, char **
   return c.cli.exit_code;
 }
 
-// --- show -------------------------------------------------------------------------------------------------------------
+// --- show
+// -------------------------------------------------------------------------------------------------------------
 
 int activity_command_show(const void *config, struct log *log, int argc, char **argv)
 {
@@ -61,13 +71,16 @@ int activity_command_show(const void *config, struct log *log, int argc, char **
   struct command c;
   struct db_args args;
   struct db_rows *rows = NULL;
-  if (!command_parse(&c, "activity show", "CODE [--format text|json]", OPTION_FORMAT, 1, 1, argc, argv)) return c.cli.exit_code;
+  if (!command_parse(&c, "activity show", "CODE [--format text|json]", OPTION_FORMAT, 1, 1, argc, argv))
+    return c.cli.exit_code;
   if (!command_open(&c, config)) return c.cli.exit_code;
   db_args_init(&args);
   db_args_text(&args, c.words[0]);
   if (cli_query(&c.cli, &SQL_ACTIVITY_GET, &args, &rows)) {
-    if (db_rows_count(rows) == 0) command_refused(&c.cli, "ACTIVITY_NOT_FOUND", c.words[0]);
-    else c.cli.exit_code = doc_show(&c.cli, rows, c.is_json, "activity", c.words[0]);
+    if (db_rows_count(rows) == 0)
+      command_refused(&c.cli, "ACTIVITY_NOT_FOUND", c.words[0]);
+    else
+      c.cli.exit_code = doc_show(&c.cli, rows, c.is_json, "activity", c.words[0]);
     if (db_rows_count(rows) > 0 && !c.is_json) (void)printf("version: %lld\n", (long long)db_rows_i64(rows, 0, 1));
   }
   db_rows_free(rows);
@@ -76,10 +89,12 @@ int activity_command_show(const void *config, struct log *log, int argc, char **
   return c.cli.exit_code;
 }
 
-// --- history ----------------------------------------------------------------------------------------------------------
+// --- history
+// ----------------------------------------------------------------------------------------------------------
 
 static const struct doc_column history_columns[] = {
-  {"AT", "at", 27}, {"FROM", "from", 10}, {"TO", "to", 10}, {"ACTOR", "actor", 20}, {"REASON", "reason", 0}, {NULL, NULL, 0},
+    {"AT", "at", 27},       {"FROM", "from", 10},    {"TO", "to", 10},
+    {"ACTOR", "actor", 20}, {"REASON", "reason", 0}, {NULL, NULL, 0},
 };
 
 static bool history_page(struct doc_list *l, const char *code, int64_t *io_after)
@@ -92,8 +107,10 @@ static bool history_page(struct doc_list *l, const char *code, int64_t *io_after
   db_args_i64(&args, *io_after);
   db_args_i64(&args, doc_list_page_rows(l));
   if (cli_query(l->cli, &SQL_ACTIVITY_HISTORY_LIST, &args, &rows)) {
-    if (!db_rows_bool(rows, 0, 0)) command_refused(l->cli, "ACTIVITY_NOT_FOUND", code);
-    else is_more = doc_list_rows(l, rows, 1, false);
+    if (!db_rows_bool(rows, 0, 0))
+      command_refused(l->cli, "ACTIVITY_NOT_FOUND", code);
+    else
+      is_more = doc_list_rows(l, rows, 1, false);
     if (is_more) *io_after = db_rows_i64(rows, db_rows_count(rows) - 1, 1);
   }
   db_rows_free(rows);
@@ -107,7 +124,8 @@ int activity_command_history(const void *config, struct log *log, int argc, char
   struct command c;
   struct doc_list list;
   int64_t after = 0;
-  if (!command_parse(&c, "activity history", "CODE [--format text|json]", OPTION_FORMAT, 1, 1, argc, argv)) return c.cli.exit_code;
+  if (!command_parse(&c, "activity history", "CODE [--format text|json]", OPTION_FORMAT, 1, 1, argc, argv))
+    return c.cli.exit_code;
   if (!command_open(&c, config)) return c.cli.exit_code;
   if (doc_list_begin(&list, &c.cli, history_columns, c.is_json, NULL)) {
     while (history_page(&list, c.words[0], &after)) {}
@@ -117,15 +135,19 @@ int activity_command_history(const void *config, struct log *log, int argc, char
   return c.cli.exit_code;
 }
 
-// --- moves and stock --------------------------------------------------------------------------------------------------
+// --- moves and stock
+// --------------------------------------------------------------------------------------------------
 
 static int act(const void *config, const char *name, const char *action, int argc, char **argv)
 {
   struct command c;
   struct db_args args;
   struct db_rows *rows = NULL;
-  if (!command_parse(&c, name, "CODE --reason TEXT [--format text|json]", OPTION_REASON | OPTION_FORMAT, 1, 1, argc, argv)) return c.cli.exit_code;
-  if (c.reason == NULL || c.reason[0] == '\0') return cli_failed(&c.cli, "--reason is needed: it is kept in the history", EXIT_USAGE);
+  if (!command_parse(&c, name, "CODE --reason TEXT [--format text|json]", OPTION_REASON | OPTION_FORMAT, 1, 1, argc,
+                     argv))
+    return c.cli.exit_code;
+  if (c.reason == NULL || c.reason[0] == '\0')
+    return cli_failed(&c.cli, "--reason is needed: it is kept in the history", EXIT_USAGE);
   if (!command_open(&c, config)) return c.cli.exit_code;
   db_args_init(&args);
   db_args_text(&args, c.words[0]);
@@ -135,9 +157,12 @@ static int act(const void *config, const char *name, const char *action, int arg
   db_args_null(&args);
   if (cli_query(&c.cli, &SQL_ACTIVITY_ACTION, &args, &rows)) {
     const char *status = db_rows_text(rows, 0, 2);
-    if (strcmp(db_rows_text(rows, 0, 0), "ok") != 0) command_refused(&c.cli, db_rows_text(rows, 0, 0), db_rows_text(rows, 0, 1));
-    else if (c.is_json) (void)printf("{\"code\":\"%s\",\"status\":\"%s\"}\n", c.words[0], status);
-    else (void)printf("%s is %s\n", c.words[0], status);
+    if (strcmp(db_rows_text(rows, 0, 0), "ok") != 0)
+      command_refused(&c.cli, db_rows_text(rows, 0, 0), db_rows_text(rows, 0, 1));
+    else if (c.is_json)
+      (void)printf("{\"code\":\"%s\",\"status\":\"%s\"}\n", c.words[0], status);
+    else
+      (void)printf("%s is %s\n", c.words[0], status);
   }
   db_rows_free(rows);
   db_args_release(&args);
@@ -145,11 +170,11 @@ static int act(const void *config, const char *name, const char *action, int arg
   return c.cli.exit_code;
 }
 
-#define ACTION_COMMAND(action)                                                                              \
-  int activity_command_##action(const void *config, struct log *log, int argc, char **argv)                 \
-  {                                                                                                         \
-    (void)log;                                                                                              \
-    return act(config, "activity " #action, #action, argc, argv);                                           \
+#define ACTION_COMMAND(action)                                                              \
+  int activity_command_##action(const void *config, struct log *log, int argc, char **argv) \
+  {                                                                                         \
+    (void)log;                                                                              \
+    return act(config, "activity " #action, #action, argc, argv);                           \
   }
 ACTION_COMMAND(publish)
 ACTION_COMMAND(pause)
@@ -159,9 +184,11 @@ ACTION_COMMAND(archive)
 
 static const char *check_adjustment(const struct command *c, int64_t *out_by)
 {
-  if (c->by == NULL || text_to_i64(c->by, strlen(c->by), out_by) != RESULT_OK) return "--by must be an integer such as 100 or -20";
+  if (c->by == NULL || text_to_i64(c->by, strlen(c->by), out_by) != RESULT_OK)
+    return "--by must be an integer such as 100 or -20";
   if (*out_by == 0 || *out_by > STOCK_UNITS_MAX || *out_by < -STOCK_UNITS_MAX) return "--by is out of range";
-  if (c->key == NULL || !text_is_biz_id(c->key, strlen(c->key))) return "--key must be 1 to 64 characters of A-Z a-z 0-9 . _ : -; it makes repeating safe";
+  if (c->key == NULL || !text_is_biz_id(c->key, strlen(c->key)))
+    return "--key must be 1 to 64 characters of A-Z a-z 0-9 . _ : -; it makes repeating safe";
   return c->reason != NULL && c->reason[0] != '\0' ? NULL : "--reason is needed: it is kept with the adjustment";
 }
 
@@ -169,8 +196,12 @@ static void print_adjustment(const struct command *c, const struct db_rows *rows
 {
   long long total = db_rows_i64(rows, 0, 2), remaining = db_rows_i64(rows, 0, 3);
   bool is_replay = strcmp(db_rows_text(rows, 0, 0), "replayed") == 0;
-  if (c->is_json) (void)printf("{\"total\":%lld,\"remaining\":%lld,\"replayed\":%s}\n", total, remaining, is_replay ? "true" : "false");
-  else (void)printf("total %lld, remaining %lld%s\n", total, remaining, is_replay ? " (this key was adjusted before; nothing changed)" : "");
+  if (c->is_json)
+    (void)printf("{\"total\":%lld,\"remaining\":%lld,\"replayed\":%s}\n", total, remaining,
+                 is_replay ? "true" : "false");
+  else
+    (void)printf("total %lld, remaining %lld%s\n", total, remaining,
+                 is_replay ? " (this key was adjusted before; nothing changed)" : "");
 }
 
 int stock_command_adjust(const void *config, struct log *log, int argc, char **argv)
@@ -181,7 +212,9 @@ int stock_command_adjust(const void *config, struct log *log, int argc, char **a
   struct db_rows *rows = NULL;
   int64_t by = 0;
   const unsigned options = OPTION_BY | OPTION_KEY | OPTION_REASON | OPTION_FORMAT;
-  if (!command_parse(&c, "stock adjust", "CODE --by N --key K --reason TEXT [--format text|json]", options, 1, 1, argc, argv)) return c.cli.exit_code;
+  if (!command_parse(&c, "stock adjust", "CODE --by N --key K --reason TEXT [--format text|json]", options, 1, 1, argc,
+                     argv))
+    return c.cli.exit_code;
   const char *fault = check_adjustment(&c, &by);
   if (fault != NULL) return cli_failed(&c.cli, fault, EXIT_USAGE);
   if (!command_open(&c, config)) return c.cli.exit_code;
@@ -193,8 +226,10 @@ int stock_command_adjust(const void *config, struct log *log, int argc, char **a
   db_args_text(&args, c.actor);
   if (cli_query(&c.cli, &SQL_STOCK_ADJUST, &args, &rows)) {
     const char *outcome = db_rows_text(rows, 0, 0);
-    if (strcmp(outcome, "ok") == 0 || strcmp(outcome, "replayed") == 0) print_adjustment(&c, rows);
-    else command_refused(&c.cli, outcome, db_rows_text(rows, 0, 1));
+    if (strcmp(outcome, "ok") == 0 || strcmp(outcome, "replayed") == 0)
+      print_adjustment(&c, rows);
+    else
+      command_refused(&c.cli, outcome, db_rows_text(rows, 0, 1));
   }
   db_rows_free(rows);
   db_args_release(&args);

@@ -10,8 +10,8 @@
 #include "common/text.h"
 
 #define VENUE_CHARS_MAX 256
-#define ZONE_CHARS_MAX 64
-#define LIMITS_MAX 5
+#define ZONE_CHARS_MAX  64
+#define LIMITS_MAX      5
 
 static bool is_one_of(const char *text, const char *const *words, size_t count)
 {
@@ -25,7 +25,8 @@ static const char *read_code(struct jsonx_reader *r, const char *name, bool requ
 {
   const char *code = jsonx_read_text(r, name, required, CODE_BYTES_MAX);
   if (code != NULL && !text_is_code(code, strlen(code))) {
-    jsonx_reader_fail(r, name, "must be 1 to 64 letters, digits, dots, underscores or hyphens, beginning with a letter or digit");
+    jsonx_reader_fail(
+        r, name, "must be 1 to 64 letters, digits, dots, underscores or hyphens, beginning with a letter or digit");
   }
   return code;
 }
@@ -133,7 +134,8 @@ static void read_limits(struct jsonx_reader *r, json_t *doc)
   (void)json_object_set_new(doc, "limits", kept);
 }
 
-enum result activity_doc_check(const json_t *body, const char *path_code, json_t **out_doc, char out_fault[JSONX_WHY_BYTES])
+enum result activity_doc_check(const json_t *body, const char *path_code, json_t **out_doc,
+                               char out_fault[JSONX_WHY_BYTES])
 {
   struct jsonx_reader r;
   json_t *doc = json_object();
@@ -169,7 +171,8 @@ static void read_amount(struct jsonx_reader *r, struct reward_terms *terms)
   jsonx_read_i64(&m, "amount", true, 0, INT64_MAX, &terms->amount);
   terms->currency = jsonx_read_text(&m, "currency", true, 3);
   terms->has_amount = true;
-  if (terms->currency != NULL && (strlen(terms->currency) != 3 || strspn(terms->currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)) {
+  if (terms->currency != NULL &&
+      (strlen(terms->currency) != 3 || strspn(terms->currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)) {
     jsonx_reader_fail(&m, "currency", "must be a three-letter ISO 4217 code");
   }
   if (jsonx_reader_finish(&m) != RESULT_OK && r->fault[0] == '\0') memcpy(r->fault, m.fault, sizeof r->fault);
@@ -183,7 +186,8 @@ enum result reward_doc_check(const json_t *body, const char *path_code, char *co
   jsonx_reader_init(&r, body, "");
   terms.code = read_own_code(&r, path_code);
   terms.provider = jsonx_read_text(&r, "provider", true, CODE_BYTES_MAX);
-  if (terms.provider != NULL && provider_count > 0 && !is_one_of(terms.provider, (const char *const *)providers, provider_count)) {
+  if (terms.provider != NULL && provider_count > 0 &&
+      !is_one_of(terms.provider, (const char *const *)providers, provider_count)) {
     jsonx_reader_fail(&r, "provider", "is not configured under fulfiller.providers");
   }
   read_amount(&r, &terms);

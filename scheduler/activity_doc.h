@@ -8,9 +8,10 @@
 #include "common/jsonx.h"
 #include "common/result.h"
 
-// path_code: the code in the URL, which may then be left out of the body and must not differ; NULL: required in the body.
-// *out_doc: a new object for activity_put. RESULT_INVALID: out_fault names the path of the fault and the rule.
-MUST_CHECK enum result activity_doc_check(const json_t *body, const char *path_code, json_t **out_doc, char out_fault[JSONX_WHY_BYTES]);
+// path_code: the code in the URL, which may then be left out of the body and must not differ; NULL: required in the
+// body. *out_doc: a new object for activity_put. RESULT_INVALID: out_fault names the path of the fault and the rule.
+MUST_CHECK enum result activity_doc_check(const json_t *body, const char *path_code, json_t **out_doc,
+                                          char out_fault[JSONX_WHY_BYTES]);
 
 // providers: names a reward may use; count 0: any.
 struct reward_terms {
@@ -21,5 +22,6 @@ struct reward_terms {
   const char *currency;  // into body
   const json_t *params;  // into body; NULL: none
 };
-MUST_CHECK enum result reward_doc_check(const json_t *body, const char *path_code, char *const *providers, size_t provider_count,
-                                        struct reward_terms *out_terms, char out_fault[JSONX_WHY_BYTES]);
+MUST_CHECK enum result reward_doc_check(const json_t *body, const char *path_code, char *const *providers,
+                                        size_t provider_count, struct reward_terms *out_terms,
+                                        char out_fault[JSONX_WHY_BYTES]);

@@ -35,7 +35,8 @@ static void on_error(struct db_request *db, const struct db_error *e)
   if (is_refused && (is_class(e, "22") || is_class(e, "23"))) {
     api_reply_invalid(call->req, "the database refuses a value");
   } else if (is_refused && !is_class(e, "40") && !is_class(e, "53") && !is_class(e, "57") && !is_class(e, "25")) {
-    web_reply_problem(call->req, &(struct web_problem){.code = "INTERNAL", .status = 500, .detail = "the server's log says more"});
+    web_reply_problem(call->req,
+                      &(struct web_problem){.code = "INTERNAL", .status = 500, .detail = "the server's log says more"});
   } else {
     reply_unavailable(call->req, "UNAVAILABLE", "the database cannot be reached");
   }
@@ -67,8 +68,11 @@ void api_call_send(struct api_call *call)
 {
   enum result result = db_pool_submit(call->app->db, &call->db);
   if (result == RESULT_OK) return;
-  if (result == RESULT_FULL) reply_unavailable(call->req, "OVERLOADED", "too many requests wait for the database");
-  else if (result == RESULT_TOO_BIG) web_reply_problem(call->req, &(struct web_problem){.code = "TOO_LARGE", .status = 413, .detail = "too large"});
-  else reply_unavailable(call->req, "UNAVAILABLE", "the database cannot be reached");
+  if (result == RESULT_FULL)
+    reply_unavailable(call->req, "OVERLOADED", "too many requests wait for the database");
+  else if (result == RESULT_TOO_BIG)
+    web_reply_problem(call->req, &(struct web_problem){.code = "TOO_LARGE", .status = 413, .detail = "too large"});
+  else
+    reply_unavailable(call->req, "UNAVAILABLE", "the database cannot be reached");
   free_call(call);
 }

@@ -8,10 +8,11 @@
 #include "common/text.h"
 #include "scheduler/api_call.h"
 
-#define LIST_ITEMS_MAX 1000
+#define LIST_ITEMS_MAX     1000
 #define LIST_ITEMS_DEFAULT 100
 
-// --- answers ----------------------------------------------------------------------------------------------------------
+// --- answers
+// ----------------------------------------------------------------------------------------------------------
 
 void api_reply_invalid(struct web_request *req, const char *detail)
 {
@@ -20,13 +21,18 @@ void api_reply_invalid(struct web_request *req, const char *detail)
 
 void api_reply_refusal(struct web_request *req, const char *code, const char *detail, const char *extra_json)
 {
-  static const struct { const char *code; int status; } statuses[] = {
-    {"INVALID_REQUEST", 400}, {"NOT_FOUND", 404}, {"ACTIVITY_NOT_FOUND", 404}, {"CLAIM_NOT_FOUND", 404},
-    {"STALE", 412},           {"STATE_CONFLICT", 409}, {"STOCK_IN_USE", 409},  {"BIZ_ID_REUSED", 422},
+  static const struct {
+    const char *code;
+    int status;
+  } statuses[] = {
+      {"INVALID_REQUEST", 400}, {"NOT_FOUND", 404},      {"ACTIVITY_NOT_FOUND", 404}, {"CLAIM_NOT_FOUND", 404},
+      {"STALE", 412},           {"STATE_CONFLICT", 409}, {"STOCK_IN_USE", 409},       {"BIZ_ID_REUSED", 422},
   };
   for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
     if (strcmp(statuses[i].code, code) != 0) continue;
-    web_reply_problem(req, &(struct web_problem){.code = statuses[i].code, .status = statuses[i].status, .detail = detail, .extra_json = extra_json});
+    web_reply_problem(
+        req, &(struct web_problem){
+                 .code = statuses[i].code, .status = statuses[i].status, .detail = detail, .extra_json = extra_json});
     return;
   }
   web_reply_problem(req, &(struct web_problem){.code = "INTERNAL", .status = 500, .detail = "an unknown refusal"});
@@ -67,15 +73,20 @@ void api_reply_list(struct api_call *call, const struct db_rows *rows, size_t ke
     buf_append(&b, db_rows_text(rows, i, key_column + 1), db_rows_text_len(rows, i, key_column + 1));
   }
   buf_puts(&b, "],\"next\":");
-  if (count > call->limit) put_next(&b, rows, shown - 1, key_column, key_is_text);
-  else buf_puts(&b, "null");
+  if (count > call->limit)
+    put_next(&b, rows, shown - 1, key_column, key_is_text);
+  else
+    buf_puts(&b, "null");
   buf_putc(&b, '}');
-  if (buf_result(&b) == RESULT_OK) web_reply_json(call->req, 200, buf_text(&b), b.len);
-  else api_reply_invalid(call->req, "limit: so many items do not fit into one answer");
+  if (buf_result(&b) == RESULT_OK)
+    web_reply_json(call->req, 200, buf_text(&b), b.len);
+  else
+    api_reply_invalid(call->req, "limit: so many items do not fit into one answer");
   buf_release(&b);
 }
 
-// --- requests ---------------------------------------------------------------------------------------------------------
+// --- requests
+// ---------------------------------------------------------------------------------------------------------
 
 bool api_read_code(struct web_request *req, const char *name, const char *missing_code, const char **out_code)
 {
@@ -85,8 +96,10 @@ bool api_read_code(struct web_request *req, const char *name, const char *missin
     *out_code = code;
     return true;
   }
-  if (text_is_utf8(code, len)) api_reply_missing(req, missing_code);
-  else api_reply_invalid(req, "the path is not UTF-8");
+  if (text_is_utf8(code, len))
+    api_reply_missing(req, missing_code);
+  else
+    api_reply_invalid(req, "the path is not UTF-8");
   return false;
 }
 
@@ -153,6 +166,7 @@ void api_put_if_match(struct web_request *req, struct db_args *args)
   }
   size_t len = strlen(text);
   int64_t version = 0;
-  bool is_one = len > 2 && text[0] == '"' && text[len - 1] == '"' && text_to_i64(text + 1, len - 2, &version) == RESULT_OK && version > 0;
+  bool is_one = len > 2 && text[0] == '"' && text[len - 1] == '"' &&
+                text_to_i64(text + 1, len - 2, &version) == RESULT_OK && version > 0;
   db_args_i64(args, is_one ? version : 0);
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #define DAEMON_LOG_EVENTS "scheduler/log_events.def"
-#define DAEMON_METRICS "scheduler/metrics.def"
+#define DAEMON_METRICS    "scheduler/metrics.def"
 
 #include "common/buf.h"
 #include "common/daemon.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `scheduler apply FILE…`: reads all files before anything is touched, then applies each in one transaction. A plan does the same
-// and rolls back, so it cannot promise what the real thing would refuse.
-// Owner: the command; blocking.
+// `scheduler apply FILE…`: reads all files before anything is touched, then applies each in one transaction. A plan
+// does the same and rolls back, so it cannot promise what the real thing would refuse. Owner: the command; blocking.
 #include "scheduler/apply.h"
 
 #include <errno.h>
@@ -14,7 +13,7 @@
 #include "sql_scheduler.inc"
 
 #define FILES_MAX 100
-#define TRIES 4
+#define TRIES     4
 
 void apply_refuse(struct apply_run *run, const struct event_session *s, const char *fault)
 {
@@ -43,7 +42,8 @@ static void refuse_at(struct apply_run *run, int line, const char *path, const c
   run->refusals++;
 }
 
-// --- event and rewards ------------------------------------------------------------------------------------------------
+// --- event and rewards
+// ------------------------------------------------------------------------------------------------
 
 // Also reads the database's clock. An unknown zone would fail every session, so it is looked at once and first.
 static bool put_event(struct apply_run *run)
@@ -89,8 +89,10 @@ static bool put_reward(struct apply_run *run, const struct event_reward *reward)
   db_args_init(&args);
   db_args_text(&args, terms.code);
   db_args_text(&args, terms.provider);
-  if (terms.has_amount) db_args_i64(&args, terms.amount);
-  else db_args_null(&args);
+  if (terms.has_amount)
+    db_args_i64(&args, terms.amount);
+  else
+    db_args_null(&args);
   db_args_text(&args, terms.has_amount ? terms.currency : NULL);
   db_args_text(&args, params);
   bool is_ok = cli_query(run->cli, &SQL_REWARD_PUT, &args, &rows);
@@ -124,7 +126,8 @@ static bool note_left_alone(struct apply_run *run)
   return is_ok;
 }
 
-// --- one file ---------------------------------------------------------------------------------------------------------
+// --- one file
+// ---------------------------------------------------------------------------------------------------------
 
 static bool apply_all(struct apply_run *run)
 {
@@ -147,7 +150,8 @@ static void roll_back(struct apply_run *run)
   run->cli->exit_code = exit_code;
 }
 
-static int apply_event(struct command *command, const struct scheduler_conf *conf, struct event_file *event, json_t *reports)
+static int apply_event(struct command *command, const struct scheduler_conf *conf, struct event_file *event,
+                       json_t *reports)
 {
   struct cli *cli = &command->cli;
   struct apply_run run = {.items = NULL};
@@ -161,14 +165,18 @@ static int apply_event(struct command *command, const struct scheduler_conf *con
     if ((!is_ok && cli->exit_code != EXIT_UNAVAILABLE) || command->is_plan) roll_back(&run);
     if (is_ok || cli->exit_code != EXIT_TEMPORARY) break;
   }
-  if (!is_ok) (void)fprintf(stderr, "%s: nothing was applied\n", event->name);
-  else if (command->is_json) (void)json_array_append_new(reports, apply_report_json(&run));
-  else apply_report_text(&run);
+  if (!is_ok)
+    (void)fprintf(stderr, "%s: nothing was applied\n", event->name);
+  else if (command->is_json)
+    (void)json_array_append_new(reports, apply_report_json(&run));
+  else
+    apply_report_text(&run);
   json_decref(run.items);
   return is_ok ? EXIT_OK : cli->exit_code;
 }
 
-// --- files ------------------------------------------------------------------------------------------------------------
+// --- files
+// ------------------------------------------------------------------------------------------------------------
 
 static int read_file(const char *name, struct buf *out)
 {
@@ -210,7 +218,9 @@ int apply_command(const void *config, struct log *log, int argc, char **argv)
   struct command c;
   struct event_file *events[FILES_MAX] = {NULL};
   int exit_code = EXIT_OK;
-  if (!command_parse(&c, "apply", "FILE… [--plan] [--format text|json]", OPTION_PLAN | OPTION_FORMAT, 1, FILES_MAX, argc, argv)) return c.cli.exit_code;
+  if (!command_parse(&c, "apply", "FILE… [--plan] [--format text|json]", OPTION_PLAN | OPTION_FORMAT, 1, FILES_MAX,
+                     argc, argv))
+    return c.cli.exit_code;
   for (size_t i = 0; i < c.word_count; i++) {
     int code = read_event(c.words[i], &events[i]);
     if (code != EXIT_OK) exit_code = code;
@@ -218,7 +228,8 @@ int apply_command(const void *config, struct log *log, int argc, char **argv)
   json_t *reports = json_array();
   if (exit_code == EXIT_OK && !command_open(&c, config)) exit_code = c.cli.exit_code;
   if (exit_code == EXIT_OK) {
-    for (size_t i = 0; exit_code == EXIT_OK && i < c.word_count; i++) exit_code = apply_event(&c, config, events[i], reports);
+    for (size_t i = 0; exit_code == EXIT_OK && i < c.word_count; i++)
+      exit_code = apply_event(&c, config, events[i], reports);
     cli_close(&c.cli);
   }
   if (c.is_json) {

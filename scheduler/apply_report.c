@@ -19,14 +19,16 @@ static void print_changes(const json_t *item)
     (void)printf("%s%s", i > 0 ? ", " : "  ", json_string_value(json_array_get(changed, i)));
   }
   if (adjustment == NULL) return;
-  long long from = json_integer_value(json_object_get(adjustment, "from")), to = json_integer_value(json_object_get(adjustment, "to"));
+  long long from = json_integer_value(json_object_get(adjustment, "from")),
+            to = json_integer_value(json_object_get(adjustment, "to"));
   (void)printf(" (adjustment by %+lld: %lld -> %lld)", to - from, from, to);
 }
 
 static void print_item(const json_t *item)
 {
   const char *outcome = text_of(item, "outcome");
-  bool is_left_alone = strcmp(outcome, "left_alone") == 0, is_published = json_is_true(json_object_get(item, "published"));
+  bool is_left_alone = strcmp(outcome, "left_alone") == 0,
+       is_published = json_is_true(json_object_get(item, "published"));
   (void)printf("%-8s  %-40s  ", text_of(item, "type"), text_of(item, "code"));
   if (is_left_alone) {
     (void)printf("left alone: %s, not in the file\n", text_of(item, "status"));
@@ -45,14 +47,16 @@ static void print_item(const json_t *item)
 static size_t count(const struct apply_run *run, const char *outcome)
 {
   size_t found = 0;
-  for (size_t i = 0; i < json_array_size(run->items); i++) found += strcmp(text_of(json_array_get(run->items, i), "outcome"), outcome) == 0;
+  for (size_t i = 0; i < json_array_size(run->items); i++)
+    found += strcmp(text_of(json_array_get(run->items, i), "outcome"), outcome) == 0;
   return found;
 }
 
 static size_t count_published(const struct apply_run *run)
 {
   size_t found = 0;
-  for (size_t i = 0; i < json_array_size(run->items); i++) found += json_is_true(json_object_get(json_array_get(run->items, i), "published"));
+  for (size_t i = 0; i < json_array_size(run->items); i++)
+    found += json_is_true(json_object_get(json_array_get(run->items, i), "published"));
   return found;
 }
 
@@ -60,11 +64,12 @@ void apply_report_text(const struct apply_run *run)
 {
   for (size_t i = 0; i < json_array_size(run->items); i++) print_item(json_array_get(run->items, i));
   (void)printf("%s: %s%zu created, %zu updated, %zu unchanged, %zu published, %zu left alone\n", run->event->name,
-               run->command->is_plan ? "plan, nothing was changed: " : "", count(run, "created"), count(run, "updated"), count(run, "unchanged"),
-               count_published(run), count(run, "left_alone"));
+               run->command->is_plan ? "plan, nothing was changed: " : "", count(run, "created"), count(run, "updated"),
+               count(run, "unchanged"), count_published(run), count(run, "left_alone"));
 }
 
 json_t *apply_report_json(const struct apply_run *run)
 {
-  return json_pack("{s:s, s:s, s:b, s:O}", "file", run->event->name, "event", run->event->code, "plan", run->command->is_plan ? 1 : 0, "items", run->items);
+  return json_pack("{s:s, s:s, s:b, s:O}", "file", run->event->name, "event", run->event->code, "plan",
+                   run->command->is_plan ? 1 : 0, "items", run->items);
 }

@@ -13,13 +13,13 @@
 
 struct apply_run {
   const struct command *command;
-  struct cli *cli;           // its session; exit_code is set when a statement fails
+  struct cli *cli;  // its session; exit_code is set when a statement fails
   const struct scheduler_conf *conf;
   struct event_file *event;
-  struct wall_time now;      // the database's, when the transaction began
-  struct wall_time begin;    // of demonstrations named by their start: what their +5s is added to; 0: not known yet
-  size_t refusals;           // named on stderr; the transaction is rolled back in the end
-  json_t *items;             // what was done, for the report
+  struct wall_time now;    // the database's, when the transaction began
+  struct wall_time begin;  // of demonstrations named by their start: what their +5s is added to; 0: not known yet
+  size_t refusals;         // named on stderr; the transaction is rolled back in the end
+  json_t *items;           // what was done, for the report
 };
 
 // False when the transaction cannot go on (cli->exit_code is set). Refusals do not stop it: all of them are wanted.

@@ -24,7 +24,8 @@ static bool look_before(struct apply_run *run, const struct event_session *s, st
   db_args_text(&args, s->code);
   bool is_ok = cli_query(run->cli, &SQL_APPLY_PRESENT, &args, &rows);
   if (is_ok && db_rows_count(rows) > 0) {
-    b = (struct before){true, strcmp(db_rows_text(rows, 0, 0), "draft") == 0, !db_rows_is_null(rows, 0, 3), db_rows_i64(rows, 0, 3)};
+    b = (struct before){true, strcmp(db_rows_text(rows, 0, 0), "draft") == 0, !db_rows_is_null(rows, 0, 3),
+                        db_rows_i64(rows, 0, 3)};
   }
   if (is_ok) *out_before = b;
   db_rows_free(rows);
@@ -48,11 +49,12 @@ static void note_adjustment(json_t *item, const struct before *b, const struct e
 {
   const json_t *total = json_object_get(json_object_get(s->doc, "stock"), "total");
   if (b->is_draft || !b->is_limited || !json_is_integer(total) || json_integer_value(total) == b->total) return;
-  (void)json_object_set_new(item, "adjustment", json_pack("{s:I, s:I}", "from", (json_int_t)b->total, "to", json_integer_value(total)));
+  (void)json_object_set_new(item, "adjustment",
+                            json_pack("{s:I, s:I}", "from", (json_int_t)b->total, "to", json_integer_value(total)));
 }
 
-static void note_session(struct apply_run *run, const struct event_session *s, const struct before *b, const char *outcome, const char *changed,
-                         bool is_published)
+static void note_session(struct apply_run *run, const struct event_session *s, const struct before *b,
+                         const char *outcome, const char *changed, bool is_published)
 {
   json_t *item = apply_note(run, "activity", s->code, outcome);
   (void)json_object_set(item, "startAt", json_object_get(s->doc, "startAt"));

@@ -41,12 +41,15 @@ static bool find_local(struct apply_run *run, struct event_session *s, bool *out
   return is_ok;
 }
 
-// --- demonstrations ---------------------------------------------------------------------------------------------------
+// --- demonstrations
+// ---------------------------------------------------------------------------------------------------
 
 // What codes made from this pattern look like, as a regular expression.
 static void pattern_to_regex(const char *pattern, char *out, size_t size)
 {
-  static const struct { const char *word, *regex; } words[] = {{"{date}", "[0-9]{8}"}, {"{time}", "[0-9]{6}"}, {"{n}", "[0-9]+"}, {".", "[.]"}};
+  static const struct {
+    const char *word, *regex;
+  } words[] = {{"{date}", "[0-9]{8}"}, {"{time}", "[0-9]{6}"}, {"{n}", "[0-9]+"}, {".", "[.]"}};
   size_t len = (size_t)snprintf(out, size, "^");
   for (const char *p = pattern; *p != '\0' && len + 12 < size;) {
     const char *piece = NULL;
@@ -56,8 +59,10 @@ static void pattern_to_regex(const char *pattern, char *out, size_t size)
       piece = words[i].regex;
       taken = strlen(words[i].word);
     }
-    if (piece != NULL) len += (size_t)snprintf(out + len, size - len, "%s", piece);
-    else len += (size_t)snprintf(out + len, size - len, "%c", *p);
+    if (piece != NULL)
+      len += (size_t)snprintf(out + len, size - len, "%s", piece);
+    else
+      len += (size_t)snprintf(out + len, size - len, "%c", *p);
     p += taken;
   }
   (void)snprintf(out + len, size - len, "$");
@@ -65,7 +70,8 @@ static void pattern_to_regex(const char *pattern, char *out, size_t size)
 
 static bool is_named_by_start(const struct event_session *s)
 {
-  return event_session_is_demonstration(s) && (strstr(s->pattern, "{date}") != NULL || strstr(s->pattern, "{time}") != NULL);
+  return event_session_is_demonstration(s) &&
+         (strstr(s->pattern, "{date}") != NULL || strstr(s->pattern, "{time}") != NULL);
 }
 
 static const struct event_session *last_named_by_start(const struct event_file *event)
@@ -109,7 +115,8 @@ static bool name_by_start(struct apply_run *run, struct event_session *s, struct
   db_args_time(&args, start);
   db_args_text(&args, run->event->time_zone);
   bool is_ok = cli_query(run->cli, &SQL_APPLY_LOCAL_NAME, &args, &rows);
-  if (is_ok && event_session_name(run->event, s, db_rows_text(rows, 0, 0), db_rows_text(rows, 0, 1), &fault) != RESULT_OK) {
+  if (is_ok &&
+      event_session_name(run->event, s, db_rows_text(rows, 0, 0), db_rows_text(rows, 0, 1), &fault) != RESULT_OK) {
     (void)fprintf(stderr, "%s\n", fault.text);
     run->cli->exit_code = EXIT_DATA;
     is_ok = false;

@@ -20,17 +20,13 @@ static struct claim_decision decide(const struct activity_facts *f, int64_t earl
                                     int64_t quantity)
 {
   switch (f->status) {
-    case ACTIVITY_DRAFT:
-      return refuse(VERDICT_ACTIVITY_NOT_FOUND);
+    case ACTIVITY_DRAFT: return refuse(VERDICT_ACTIVITY_NOT_FOUND);
     case ACTIVITY_FINISHED:
-    case ACTIVITY_ARCHIVED:
-      return refuse(VERDICT_ENDED);
-    case ACTIVITY_UNKNOWN:
-      return ask();
+    case ACTIVITY_ARCHIVED: return refuse(VERDICT_ENDED);
+    case ACTIVITY_UNKNOWN: return ask();
     case ACTIVITY_PUBLISHED:
     case ACTIVITY_ONGOING:
-    case ACTIVITY_PAUSED:
-      break;
+    case ACTIVITY_PAUSED: break;
   }
   if (earliest_us >= f->end.us) return refuse(VERDICT_ENDED);
   if (f->status == ACTIVITY_PAUSED) return refuse(VERDICT_PAUSED);

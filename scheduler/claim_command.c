@@ -13,8 +13,8 @@
 #include "sql_scheduler.inc"
 
 static const struct doc_column columns[] = {
-  {"CLAIM", "claimId", 22}, {"ACTIVITY", "activityCode", 32}, {"USER", "userId", 20},       {"BIZ ID", "bizId", 28},
-  {"STATUS", "status", 12}, {"QUANTITY", "quantity", 8},      {"CREATED", "createdAt", 27}, {NULL, NULL, 0},
+    {"CLAIM", "claimId", 22}, {"ACTIVITY", "activityCode", 32}, {"USER", "userId", 20},       {"BIZ ID", "bizId", 28},
+    {"STATUS", "status", 12}, {"QUANTITY", "quantity", 8},      {"CREATED", "createdAt", 27}, {NULL, NULL, 0},
 };
 
 // True if there may be more.
@@ -25,14 +25,18 @@ static bool list_page(struct doc_list *l, const struct command *c, int64_t user_
   struct db_args args;
   struct db_rows *rows = NULL;
   db_args_init(&args);
-  if (by_activity) db_args_text(&args, c->activity);
-  else db_args_i64(&args, user_id);
+  if (by_activity)
+    db_args_text(&args, c->activity);
+  else
+    db_args_i64(&args, user_id);
   if (by_activity) db_args_text(&args, c->status);
   db_args_i64(&args, *io_after);
   db_args_i64(&args, doc_list_page_rows(l));
   if (cli_query(l->cli, by_activity ? &SQL_CLAIM_LIST_BY_ACTIVITY : &SQL_CLAIM_LIST_BY_USER, &args, &rows)) {
-    if (by_activity && !db_rows_bool(rows, 0, 0)) command_refused(l->cli, "ACTIVITY_NOT_FOUND", c->activity);
-    else is_more = doc_list_rows(l, rows, place, false);
+    if (by_activity && !db_rows_bool(rows, 0, 0))
+      command_refused(l->cli, "ACTIVITY_NOT_FOUND", c->activity);
+    else
+      is_more = doc_list_rows(l, rows, place, false);
     if (is_more) *io_after = db_rows_i64(rows, db_rows_count(rows) - 1, place);
   }
   db_rows_free(rows);
@@ -47,8 +51,10 @@ int claim_command_list(const void *config, struct log *log, int argc, char **arg
   struct doc_list list;
   int64_t after = 0, user_id = 0;
   if (!command_parse(&c, "claims list", "--activity CODE [--status STATUS] | --user ID  [--format text|json]",
-                 OPTION_ACTIVITY | OPTION_STATUS | OPTION_USER | OPTION_FORMAT, 0, 0, argc, argv)) return c.cli.exit_code;
-  if ((c.activity == NULL) == (c.user == NULL)) return cli_failed(&c.cli, "either --activity or --user is needed", EXIT_USAGE);
+                     OPTION_ACTIVITY | OPTION_STATUS | OPTION_USER | OPTION_FORMAT, 0, 0, argc, argv))
+    return c.cli.exit_code;
+  if ((c.activity == NULL) == (c.user == NULL))
+    return cli_failed(&c.cli, "either --activity or --user is needed", EXIT_USAGE);
   if (c.user != NULL && c.status != NULL) return cli_failed(&c.cli, "--status goes with --activity", EXIT_USAGE);
   if (c.user != NULL && (text_to_i64(c.user, strlen(c.user), &user_id) != RESULT_OK || user_id < 1)) {
     return cli_failed(&c.cli, "--user must be an id from 1 to 9223372036854775807", EXIT_USAGE);
@@ -70,8 +76,10 @@ int claim_command_show(const void *config, struct log *log, int argc, char **arg
   struct db_args args;
   struct db_rows *rows = NULL;
   struct claim_id id = {0, 0};
-  if (!command_parse(&c, "claims show", "CLAIMID | ACTIVITY BIZID", OPTION_FORMAT, 1, 2, argc, argv)) return c.cli.exit_code;
-  if (c.word_count == 1 && claim_id_parse(c.words[0], &id) != RESULT_OK) return cli_failed(&c.cli, "a claim id looks like 683000001-17", EXIT_USAGE);
+  if (!command_parse(&c, "claims show", "CLAIMID | ACTIVITY BIZID", OPTION_FORMAT, 1, 2, argc, argv))
+    return c.cli.exit_code;
+  if (c.word_count == 1 && claim_id_parse(c.words[0], &id) != RESULT_OK)
+    return cli_failed(&c.cli, "a claim id looks like 683000001-17", EXIT_USAGE);
   if (!command_open(&c, config)) return c.cli.exit_code;
   db_args_init(&args);
   if (c.word_count == 1) {
@@ -82,8 +90,10 @@ int claim_command_show(const void *config, struct log *log, int argc, char **arg
     db_args_text(&args, c.words[1]);
   }
   if (cli_query(&c.cli, c.word_count == 1 ? &SQL_CLAIM_GET : &SQL_CLAIM_GET_BY_BIZ, &args, &rows)) {
-    if (db_rows_count(rows) == 0 || db_rows_is_null(rows, 0, 0)) command_refused(&c.cli, "CLAIM_NOT_FOUND", c.words[0]);
-    else (void)printf("%s\n", db_rows_text(rows, 0, 0));
+    if (db_rows_count(rows) == 0 || db_rows_is_null(rows, 0, 0))
+      command_refused(&c.cli, "CLAIM_NOT_FOUND", c.words[0]);
+    else
+      (void)printf("%s\n", db_rows_text(rows, 0, 0));
   }
   db_rows_free(rows);
   db_args_release(&args);

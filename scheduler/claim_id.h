@@ -7,7 +7,9 @@
 
 #include "common/result.h"
 
-struct claim_id { int64_t activity_id, number; };
+struct claim_id {
+  int64_t activity_id, number;
+};
 
 // RESULT_NOT_FOUND: a number that may be an id of something, but of no claim; RESULT_INVALID: no id at all.
 MUST_CHECK enum result claim_id_parse(const char *text, struct claim_id *out_id);

@@ -12,8 +12,10 @@
 
 static void on_claim(struct api_call *call, const struct db_rows *rows)
 {
-  if (db_rows_count(rows) == 0 || db_rows_is_null(rows, 0, 0)) api_reply_missing(call->req, "CLAIM_NOT_FOUND");
-  else web_reply_json(call->req, 200, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0));
+  if (db_rows_count(rows) == 0 || db_rows_is_null(rows, 0, 0))
+    api_reply_missing(call->req, "CLAIM_NOT_FOUND");
+  else
+    web_reply_json(call->req, 200, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0));
 }
 
 void claim_read_api_by_id(struct web_request *req)
@@ -68,17 +70,22 @@ void claim_read_api_of_user(struct web_request *req)
 
 static void on_activity_claims(struct api_call *call, const struct db_rows *rows)
 {
-  if (!db_rows_bool(rows, 0, 0)) api_reply_missing(call->req, "ACTIVITY_NOT_FOUND");
-  else api_reply_list(call, rows, 1, false);
+  if (!db_rows_bool(rows, 0, 0))
+    api_reply_missing(call->req, "ACTIVITY_NOT_FOUND");
+  else
+    api_reply_list(call, rows, 1, false);
 }
 
 void claim_read_api_of_activity(struct web_request *req)
 {
-  static const char *const statuses[] = {"waiting", "offered", "held", "issuing", "succeeded", "cancelled", "expired", "failed", "rolled_back", NULL};
+  static const char *const statuses[] = {"waiting",   "offered", "held",   "issuing",     "succeeded",
+                                         "cancelled", "expired", "failed", "rolled_back", NULL};
   const char *code = NULL, *status = NULL;
   size_t limit = 0;
   int64_t after = 0;
-  if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !api_read_limit(req, &limit) || !api_read_after_id(req, &after)) return;
+  if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !api_read_limit(req, &limit) ||
+      !api_read_after_id(req, &after))
+    return;
   if (!api_read_choice(req, "status", statuses, &status)) return;
   struct api_call *call = api_call_new(req, &SQL_CLAIM_LIST_BY_ACTIVITY, on_activity_claims);
   call->limit = limit;

@@ -125,14 +125,10 @@ static void count(struct app *app, const struct claim_request *r, enum verdict v
 static int event_of(enum verdict v)
 {
   switch (v) {
-    case VERDICT_ACCEPTED:
-      return EV_CLAIM_ACCEPTED;
-    case VERDICT_REPLAYED:
-      return EV_CLAIM_REPLAYED;
-    case VERDICT_UNAVAILABLE:
-      return EV_CLAIM_UNANSWERED;
-    default:
-      return EV_CLAIM_REFUSED;
+    case VERDICT_ACCEPTED: return EV_CLAIM_ACCEPTED;
+    case VERDICT_REPLAYED: return EV_CLAIM_REPLAYED;
+    case VERDICT_UNAVAILABLE: return EV_CLAIM_UNANSWERED;
+    default: return EV_CLAIM_REFUSED;
   }
 }
 

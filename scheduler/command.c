@@ -17,12 +17,21 @@ void command_refused(struct cli *c, const char *code, const char *detail)
   c->exit_code = EXIT_DATA;
 }
 
-static enum result parse_options(struct command *c, unsigned options, const char **out_format, int argc, char **argv, char out_why[CMDLINE_WHY_BYTES])
+static enum result parse_options(struct command *c, unsigned options, const char **out_format, int argc, char **argv,
+                                 char out_why[CMDLINE_WHY_BYTES])
 {
-  const struct { enum command_option option; struct cmdline_option place; } all[] = {
-    {OPTION_REASON, {"--reason", &c->reason, NULL}}, {OPTION_FORMAT, {"--format", out_format, NULL}}, {OPTION_PLAN, {"--plan", NULL, &c->is_plan}},
-    {OPTION_BY, {"--by", &c->by, NULL}},             {OPTION_KEY, {"--key", &c->key, NULL}},          {OPTION_STATUS, {"--status", &c->status, NULL}},
-    {OPTION_ACTIVITY, {"--activity", &c->activity, NULL}}, {OPTION_USER, {"--user", &c->user, NULL}},
+  const struct {
+    enum command_option option;
+    struct cmdline_option place;
+  } all[] = {
+      {OPTION_REASON, {"--reason", &c->reason, NULL}},
+      {OPTION_FORMAT, {"--format", out_format, NULL}},
+      {OPTION_PLAN, {"--plan", NULL, &c->is_plan}},
+      {OPTION_BY, {"--by", &c->by, NULL}},
+      {OPTION_KEY, {"--key", &c->key, NULL}},
+      {OPTION_STATUS, {"--status", &c->status, NULL}},
+      {OPTION_ACTIVITY, {"--activity", &c->activity, NULL}},
+      {OPTION_USER, {"--user", &c->user, NULL}},
   };
   struct cmdline_option taken[ARRAY_LEN(all)];
   size_t count = 0;
@@ -40,9 +49,12 @@ static const char *check_reason(const struct command *c)
   return text_utf8_length(c->reason, len) <= REASON_CHARS_MAX ? NULL : "--reason must have at most 500 characters";
 }
 
-bool command_parse(struct command *c, const char *name, const char *usage, unsigned options, size_t words_min, size_t words_max, int argc, char **argv)
+bool command_parse(struct command *c, const char *name, const char *usage, unsigned options, size_t words_min,
+                   size_t words_max, int argc, char **argv)
 {
-  *c = (struct command){.cli = {.program = "scheduler", .name = name, .usage = usage, .if_missing = "; was `scheduler migrate` run?"}, .words = argv};
+  *c = (struct command){
+      .cli = {.program = "scheduler", .name = name, .usage = usage, .if_missing = "; was `scheduler migrate` run?"},
+      .words = argv};
   const char *format = "text";
   char why[CMDLINE_WHY_BYTES] = "";
   int is_json = 0;

@@ -7,11 +7,20 @@
 #include "common/cmdline.h"
 
 // Options that a command may take; each is given at most once.
-enum command_option { OPTION_REASON = 1, OPTION_FORMAT = 2, OPTION_PLAN = 4, OPTION_BY = 8, OPTION_KEY = 16, OPTION_STATUS = 32, OPTION_ACTIVITY = 64, OPTION_USER = 128 };
+enum command_option {
+  OPTION_REASON = 1,
+  OPTION_FORMAT = 2,
+  OPTION_PLAN = 4,
+  OPTION_BY = 8,
+  OPTION_KEY = 16,
+  OPTION_STATUS = 32,
+  OPTION_ACTIVITY = 64,
+  OPTION_USER = 128
+};
 
 struct command {
   struct cli cli;
-  char **words;         // what is no option, in order
+  char **words;  // what is no option, in order
   size_t word_count;
   const char *reason, *by, *key, *status, *activity, *user;  // NULL: not given
   bool is_json, is_plan;
@@ -19,7 +28,8 @@ struct command {
 };
 
 // Usage is what follows the name. False after the fault and the usage on stderr; cli.exit_code is EXIT_USAGE then.
-bool command_parse(struct command *c, const char *name, const char *usage, unsigned options, size_t words_min, size_t words_max, int argc, char **argv);
+bool command_parse(struct command *c, const char *name, const char *usage, unsigned options, size_t words_min,
+                   size_t words_max, int argc, char **argv);
 // Opens the session with the login of the configuration (no role). False after one line on stderr.
 bool command_open(struct command *c, const void *config);
 // A refusal by a rule: code and detail on stderr; c->exit_code is EXIT_DATA.

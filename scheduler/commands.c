@@ -13,20 +13,24 @@
 const struct daemon_command *scheduler_commands(void)
 {
   static const struct daemon_command commands[] = {
-    {"migrate", "", "bring the database to the schema built into this program", migrate_command},
-    {"apply", "FILE… [--plan] [--format text|json]", "event files become sessions; --plan only says what would happen", apply_command},
-    {"activity list", "[--status STATUS] [--format text|json]", "all activities with their stock", activity_command_list},
-    {"activity show", "CODE [--format text|json]", "one activity", activity_command_show},
-    {"activity history", "CODE [--format text|json]", "its moves: when, by whom, why", activity_command_history},
-    {"activity publish", ACTION_USAGE, "a draft will open at its start", activity_command_publish},
-    {"activity pause", ACTION_USAGE, "no claim is accepted until it is resumed", activity_command_pause},
-    {"activity resume", ACTION_USAGE, "ends a pause", activity_command_resume},
-    {"activity finish", ACTION_USAGE, "ends it for good, ahead of its end", activity_command_finish},
-    {"activity archive", ACTION_USAGE, "puts a finished one away", activity_command_archive},
-    {"stock adjust", "CODE --by N --key K --reason TEXT [--format text|json]", "adds to the stock or takes free units away, once per key", stock_command_adjust},
-    {"claims list", "--activity CODE [--status STATUS] | --user ID  [--format text|json]", "claims of an activity or of a user", claim_command_list},
-    {"claims show", "CLAIMID | ACTIVITY BIZID", "one claim", claim_command_show},
-    {NULL, NULL, NULL, NULL},
+      {"migrate", "", "bring the database to the schema built into this program", migrate_command},
+      {"apply", "FILE… [--plan] [--format text|json]",
+       "event files become sessions; --plan only says what would happen", apply_command},
+      {"activity list", "[--status STATUS] [--format text|json]", "all activities with their stock",
+       activity_command_list},
+      {"activity show", "CODE [--format text|json]", "one activity", activity_command_show},
+      {"activity history", "CODE [--format text|json]", "its moves: when, by whom, why", activity_command_history},
+      {"activity publish", ACTION_USAGE, "a draft will open at its start", activity_command_publish},
+      {"activity pause", ACTION_USAGE, "no claim is accepted until it is resumed", activity_command_pause},
+      {"activity resume", ACTION_USAGE, "ends a pause", activity_command_resume},
+      {"activity finish", ACTION_USAGE, "ends it for good, ahead of its end", activity_command_finish},
+      {"activity archive", ACTION_USAGE, "puts a finished one away", activity_command_archive},
+      {"stock adjust", "CODE --by N --key K --reason TEXT [--format text|json]",
+       "adds to the stock or takes free units away, once per key", stock_command_adjust},
+      {"claims list", "--activity CODE [--status STATUS] | --user ID  [--format text|json]",
+       "claims of an activity or of a user", claim_command_list},
+      {"claims show", "CLAIMID | ACTIVITY BIZID", "one claim", claim_command_show},
+      {NULL, NULL, NULL, NULL},
   };
   return commands;
 }

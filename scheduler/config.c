@@ -6,6 +6,7 @@
 #define AT(member) offsetof(struct scheduler_conf, member)
 #define SECOND     INT64_C(1000000)
 
+// clang-format off
 static const struct conf_key keys[] = {
     DAEMON_CONF_KEYS(struct scheduler_conf),
     WEB_CONF_KEYS(struct scheduler_conf, web, "scheduler", "127.0.0.1:7401"),
@@ -50,6 +51,7 @@ static const struct conf_key keys[] = {
     {"fulfiller", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the fulfiller"},
     {"reconciler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the reconciler"},
 };
+// clang-format on
 
 const struct conf_table *scheduler_conf_table(void)
 {

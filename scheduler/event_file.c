@@ -11,7 +11,7 @@
 #include "common/text.h"
 #include "scheduler/activity_doc.h"
 
-#define REWARDS_MAX 200
+#define REWARDS_MAX    200
 #define ZONE_CHARS_MAX 64
 
 static enum result read_code(const struct event_reader *r, const struct conf_node *root, const char **out_code)
@@ -20,19 +20,22 @@ static enum result read_code(const struct event_reader *r, const struct conf_nod
   enum result result = event_text(r, root, "", "event", true, &code);
   if (result != RESULT_OK) return result;
   if (!text_is_code(code, strlen(code))) {
-    return event_fail(r, conf_tree_get(root, "event")->line, "event", "must be 1 to 64 characters of A-Z a-z 0-9 . _ - that begin with a letter or digit");
+    return event_fail(r, conf_tree_get(root, "event")->line, "event",
+                      "must be 1 to 64 characters of A-Z a-z 0-9 . _ - that begin with a letter or digit");
   }
   *out_code = code;
   return RESULT_OK;
 }
 
-static enum result read_words(const struct event_reader *r, const struct conf_node *root, const char *key, size_t chars_max, const char **out_text)
+static enum result read_words(const struct event_reader *r, const struct conf_node *root, const char *key,
+                              size_t chars_max, const char **out_text)
 {
   const char *text = NULL;
   enum result result = event_text(r, root, "", key, true, &text);
   if (result != RESULT_OK) return result;
   size_t len = strlen(text), chars = text_utf8_length(text, len);
-  if (chars == 0 || chars > chars_max) return event_fail(r, conf_tree_get(root, key)->line, key, "must have 1 to %zu characters", chars_max);
+  if (chars == 0 || chars > chars_max)
+    return event_fail(r, conf_tree_get(root, key)->line, key, "must have 1 to %zu characters", chars_max);
   *out_text = text;
   return RESULT_OK;
 }
@@ -46,7 +49,8 @@ static enum result read_reward(struct event_file *event, const struct conf_node 
   json_t *body = event_json(node);
   // A provider's name is text whatever it looks like.
   const struct conf_node *provider = conf_tree_get(node, "provider");
-  if (provider != NULL && provider->kind == CONF_SCALAR) (void)json_object_set_new(body, "provider", json_string(provider->text));
+  if (provider != NULL && provider->kind == CONF_SCALAR)
+    (void)json_object_set_new(body, "provider", json_string(provider->text));
   struct event_reward *reward = &event->rewards[event->reward_count++];
   *reward = (struct event_reward){node->key, node, body};
   if (reward_doc_check(body, node->key, NULL, 0, &terms, fault) == RESULT_OK) return RESULT_OK;
@@ -61,7 +65,8 @@ static enum result read_rewards(struct event_file *event, const struct event_rea
   if (result != RESULT_OK) return result;
   if (rewards->count > REWARDS_MAX) return event_fail(r, rewards->line, "rewards", "at most %d", REWARDS_MAX);
   event->rewards = MEM_ARRAY(struct event_reward, rewards->count + 1);
-  for (size_t i = 0; result == RESULT_OK && i < rewards->count; i++) result = read_reward(event, &rewards->children[i], r);
+  for (size_t i = 0; result == RESULT_OK && i < rewards->count; i++)
+    result = read_reward(event, &rewards->children[i], r);
   return result;
 }
 
@@ -82,7 +87,8 @@ static enum result check_codes_differ(const struct event_file *event, const stru
     if (sorted[i]->code[0] == '\0' || strcmp(sorted[i - 1]->code, sorted[i]->code) != 0) continue;
     char at[EVENT_PATH_BYTES];
     (void)snprintf(at, sizeof at, "sessions[%zu].code", sorted[i]->item);
-    result = event_fail(r, sorted[i]->line, at, "two sessions have the code %s; use {date}, {time} or {n} in it", sorted[i]->code);
+    result = event_fail(r, sorted[i]->line, at, "two sessions have the code %s; use {date}, {time} or {n} in it",
+                        sorted[i]->code);
   }
   mem_free(sorted);
   return result;
@@ -94,11 +100,13 @@ static enum result read_sessions(struct event_file *event, const struct event_re
   enum result result = event_child(r, event->root, "", "sessions", true, CONF_SEQUENCE, &sessions);
   if (result != RESULT_OK) return result;
   if (sessions->count == 0) return event_fail(r, sessions->line, "sessions", "there is none");
-  for (size_t i = 0; result == RESULT_OK && i < sessions->count; i++) result = event_session_expand(event, &sessions->children[i], i, r);
+  for (size_t i = 0; result == RESULT_OK && i < sessions->count; i++)
+    result = event_session_expand(event, &sessions->children[i], i, r);
   return result == RESULT_OK ? check_codes_differ(event, r) : result;
 }
 
-enum result event_file_parse(const char *name, const char *bytes, size_t len, struct event_file **out_event, struct conf_fault *out_fault)
+enum result event_file_parse(const char *name, const char *bytes, size_t len, struct event_file **out_event,
+                             struct conf_fault *out_fault)
 {
   static const char *const keys[] = {"event", "name", "timeZone", "rewards", "sessions", NULL};
   struct event_file *event = MEM_NEW(struct event_file);

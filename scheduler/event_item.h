@@ -23,7 +23,7 @@ struct item {
   const char *pattern;
   bool publish;
   struct schedule when;
-  json_t *body;                 // of an activity, without what differs between sessions
+  json_t *body;  // of an activity, without what differs between sessions
 };
 
 // event_when.c: fills it->when from duration, dates and times, or start, every and count.

@@ -16,7 +16,8 @@ enum result event_fail(const struct event_reader *r, int line, const char *path,
   va_start(args, format);
   (void)vsnprintf(reason, sizeof reason, format, args);
   va_end(args);
-  (void)snprintf(r->fault->text, sizeof r->fault->text, "%s:%d: %s%s%.200s", r->file, line, path, path[0] != '\0' ? ": " : "", reason);
+  (void)snprintf(r->fault->text, sizeof r->fault->text, "%s:%d: %s%s%.200s", r->file, line, path,
+                 path[0] != '\0' ? ": " : "", reason);
   return RESULT_INVALID;
 }
 
@@ -36,7 +37,8 @@ static bool is_known(const char *key, const char *const *keys)
   return false;
 }
 
-enum result event_keys_check(const struct event_reader *r, const struct conf_node *node, const char *path, const char *const *keys)
+enum result event_keys_check(const struct event_reader *r, const struct conf_node *node, const char *path,
+                             const char *const *keys)
 {
   if (node->kind != CONF_MAPPING) return event_fail(r, node->line, path, "must be key: value lines");
   for (size_t i = 0; i < node->count; i++) {
@@ -47,10 +49,12 @@ enum result event_keys_check(const struct event_reader *r, const struct conf_nod
   return RESULT_OK;
 }
 
-enum result event_child(const struct event_reader *r, const struct conf_node *node, const char *path, const char *key, bool required,
-                        enum conf_node_kind kind, const struct conf_node **out_child)
+enum result event_child(const struct event_reader *r, const struct conf_node *node, const char *path, const char *key,
+                        bool required, enum conf_node_kind kind, const struct conf_node **out_child)
 {
-  static const char *const kinds[] = {[CONF_SCALAR] = "must be a single value", [CONF_SEQUENCE] = "must be a list", [CONF_MAPPING] = "must be key: value lines"};
+  static const char *const kinds[] = {[CONF_SCALAR] = "must be a single value",
+                                      [CONF_SEQUENCE] = "must be a list",
+                                      [CONF_MAPPING] = "must be key: value lines"};
   char at[EVENT_PATH_BYTES];
   event_path(at, path, key);
   const struct conf_node *child = conf_tree_get(node, key);
@@ -61,8 +65,8 @@ enum result event_child(const struct event_reader *r, const struct conf_node *no
   return RESULT_OK;
 }
 
-enum result event_text(const struct event_reader *r, const struct conf_node *node, const char *path, const char *key, bool required,
-                       const char **out_text)
+enum result event_text(const struct event_reader *r, const struct conf_node *node, const char *path, const char *key,
+                       bool required, const char **out_text)
 {
   const struct conf_node *child = NULL;
   enum result result = event_child(r, node, path, key, required, CONF_SCALAR, &child);
@@ -75,7 +79,8 @@ enum result event_text(const struct event_reader *r, const struct conf_node *nod
   return RESULT_OK;
 }
 
-enum result event_bool(const struct event_reader *r, const struct conf_node *node, const char *path, const char *key, bool *out_value)
+enum result event_bool(const struct event_reader *r, const struct conf_node *node, const char *path, const char *key,
+                       bool *out_value)
 {
   const struct conf_node *child = NULL;
   enum result result = event_child(r, node, path, key, false, CONF_SCALAR, &child);
@@ -84,7 +89,8 @@ enum result event_bool(const struct event_reader *r, const struct conf_node *nod
   char at[EVENT_PATH_BYTES];
   event_path(at, path, key);
   bool is_true = strcmp(child->text, "true") == 0;
-  if (child->quoted || (!is_true && strcmp(child->text, "false") != 0)) return event_fail(r, child->line, at, "must be true or false");
+  if (child->quoted || (!is_true && strcmp(child->text, "false") != 0))
+    return event_fail(r, child->line, at, "must be true or false");
   *out_value = is_true;
   return RESULT_OK;
 }
@@ -96,7 +102,8 @@ static json_t *scalar_json(const struct conf_node *node)
   if (strcmp(node->text, "true") == 0) return json_true();
   if (strcmp(node->text, "false") == 0) return json_false();
   // "010" stays text, so that it is refused where a number is wanted instead of being read as eight or ten.
-  return text_to_i64(node->text, strlen(node->text), &number) == RESULT_OK ? json_integer(number) : json_string(node->text);
+  return text_to_i64(node->text, strlen(node->text), &number) == RESULT_OK ? json_integer(number)
+                                                                           : json_string(node->text);
 }
 
 json_t *event_json(const struct conf_node *node)
@@ -105,8 +112,10 @@ json_t *event_json(const struct conf_node *node)
   json_t *json = node->kind == CONF_MAPPING ? json_object() : json_array();
   for (size_t i = 0; i < node->count; i++) {
     const struct conf_node *child = &node->children[i];
-    if (node->kind == CONF_MAPPING) (void)json_object_set_new(json, child->key, event_json(child));
-    else (void)json_array_append_new(json, event_json(child));
+    if (node->kind == CONF_MAPPING)
+      (void)json_object_set_new(json, child->key, event_json(child));
+    else
+      (void)json_array_append_new(json, event_json(child));
   }
   return json;
 }
@@ -127,7 +136,8 @@ const struct conf_node *event_find(const struct conf_node *node, const char *pat
     if (*p == '[') {
       size_t len = strcspn(p + 1, "]:");
       uint64_t index = 0;
-      if (text_to_u64(p + 1, len, &index) == RESULT_OK && node->kind == CONF_SEQUENCE && index < node->count) next = &node->children[index];
+      if (text_to_u64(p + 1, len, &index) == RESULT_OK && node->kind == CONF_SEQUENCE && index < node->count)
+        next = &node->children[index];
       p += 1 + len + (p[1 + len] == ']');
     } else {
       size_t len = strcspn(p, ".[:");

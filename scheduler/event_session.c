@@ -13,16 +13,23 @@ bool event_session_is_demonstration(const struct event_session *s) { return s->l
 
 void event_session_release(struct event_session *s) { json_decref(s->doc); }
 
-// --- codes ------------------------------------------------------------------------------------------------------------
+// --- codes
+// ------------------------------------------------------------------------------------------------------------
 
-static bool needs_instant(const char *pattern) { return strstr(pattern, "{date}") != NULL || strstr(pattern, "{time}") != NULL; }
+static bool needs_instant(const char *pattern)
+{
+  return strstr(pattern, "{date}") != NULL || strstr(pattern, "{time}") != NULL;
+}
 
 // RESULT_INVALID: an unknown word in braces, or the code becomes too long.
-static enum result fill_pattern(const char *pattern, const char *date, const char *time, size_t n, char out_code[CODE_BYTES_MAX + 1])
+static enum result fill_pattern(const char *pattern, const char *date, const char *time, size_t n,
+                                char out_code[CODE_BYTES_MAX + 1])
 {
   char number[24];
   (void)snprintf(number, sizeof number, "%zu", n);
-  const struct { const char *word, *value; } words[] = {{"{date}", date}, {"{time}", time}, {"{n}", number}};
+  const struct {
+    const char *word, *value;
+  } words[] = {{"{date}", date}, {"{time}", time}, {"{n}", number}};
   size_t len = 0;
   for (const char *p = pattern; *p != '\0';) {
     const char *piece = p;
@@ -42,34 +49,40 @@ static enum result fill_pattern(const char *pattern, const char *date, const cha
   return text_is_code(out_code, len) ? RESULT_OK : RESULT_INVALID;
 }
 
-static enum result name_session(const struct event_reader *r, struct event_session *s, const char *date, const char *time)
+static enum result name_session(const struct event_reader *r, struct event_session *s, const char *date,
+                                const char *time)
 {
   char at[EVENT_PATH_BYTES], code[CODE_BYTES_MAX + 1];
   (void)snprintf(at, sizeof at, "sessions[%zu].code", s->item);
   if (fill_pattern(s->pattern, date, time, s->n, code) != RESULT_OK) {
     return event_fail(r, event_find(s->node, "code")->line, at,
-                      "must give 1 to 64 characters of A-Z a-z 0-9 . _ - that begin with a letter or digit; it may hold {date}, {time} and {n}");
+                      "must give 1 to 64 characters of A-Z a-z 0-9 . _ - that begin with a letter or digit; it may "
+                      "hold {date}, {time} and {n}");
   }
   memcpy(s->code, code, sizeof code);
   if (s->doc != NULL) (void)json_object_set_new(s->doc, "code", json_string(code));
   return RESULT_OK;
 }
 
-enum result event_session_name(const struct event_file *event, struct event_session *s, const char *date, const char *time, struct conf_fault *out_fault)
+enum result event_session_name(const struct event_file *event, struct event_session *s, const char *date,
+                               const char *time, struct conf_fault *out_fault)
 {
   const struct event_reader r = {event->name, out_fault};
   return name_session(&r, s, date, time);
 }
 
-// --- faults -----------------------------------------------------------------------------------------------------------
+// --- faults
+// -----------------------------------------------------------------------------------------------------------
 
 // What an activity calls a member and what the file calls it.
 static const char *key_of_member(const struct conf_node *item, const char *fault)
 {
-  static const struct { const char *member, *keys[3]; } names[] = {
-    {"rewardCode:", {"reward", NULL, NULL}},
-    {"startAt:", {"start", "dates", NULL}},
-    {"endAt:", {"duration", NULL, NULL}},
+  static const struct {
+    const char *member, *keys[3];
+  } names[] = {
+      {"rewardCode:", {"reward", NULL, NULL}},
+      {"startAt:", {"start", "dates", NULL}},
+      {"endAt:", {"duration", NULL, NULL}},
   };
   for (size_t i = 0; i < ARRAY_LEN(names); i++) {
     if (strncmp(fault, names[i].member, strlen(names[i].member)) != 0) continue;
@@ -81,7 +94,8 @@ static const char *key_of_member(const struct conf_node *item, const char *fault
   return NULL;
 }
 
-void event_session_fault(const struct event_file *event, const struct event_session *s, const char *fault, struct conf_fault *out_fault)
+void event_session_fault(const struct event_file *event, const struct event_session *s, const char *fault,
+                         struct conf_fault *out_fault)
 {
   const struct event_reader r = {event->name, out_fault};
   const char *key = key_of_member(s->node, fault), *reason = fault;
@@ -97,11 +111,14 @@ void event_session_fault(const struct event_file *event, const struct event_sess
   }
   // "timeZone" and "eventCode" are the file's own.
   bool is_head = strncmp(fault, "timeZone:", 9) == 0;
-  if (is_head) (void)event_fail(&r, event_find(event->root, fault)->line, "", "%s", fault);
-  else (void)event_fail(&r, line, "", "%s.%s", item, fault);
+  if (is_head)
+    (void)event_fail(&r, event_find(event->root, fault)->line, "", "%s", fault);
+  else
+    (void)event_fail(&r, line, "", "%s.%s", item, fault);
 }
 
-// --- one activity each ------------------------------------------------------------------------------------------------
+// --- one activity each
+// ------------------------------------------------------------------------------------------------
 
 // Instants are set when the file is applied; until then these two hold their place and give the check its duration.
 static void put_placeholders(json_t *body, struct span duration)
@@ -117,10 +134,16 @@ static struct event_session *add_session(struct item *it, size_t n, int line)
 {
   struct event_file *event = it->event;
   if ((event->session_count & (event->session_count - 1)) == 0) {
-    event->sessions = mem_resize(event->sessions, event->session_count == 0 ? 1 : event->session_count * 2, sizeof *event->sessions);
+    event->sessions =
+        mem_resize(event->sessions, event->session_count == 0 ? 1 : event->session_count * 2, sizeof *event->sessions);
   }
   struct event_session *s = &event->sessions[event->session_count++];
-  *s = (struct event_session){.node = it->node, .item = it->index, .n = n, .pattern = it->pattern, .line = line, .publish = it->publish,
+  *s = (struct event_session){.node = it->node,
+                              .item = it->index,
+                              .n = n,
+                              .pattern = it->pattern,
+                              .line = line,
+                              .publish = it->publish,
                               .duration = it->when.duration};
   return s;
 }
@@ -141,7 +164,8 @@ static enum result expand_demonstration(struct item *it)
   for (size_t n = 1; result == RESULT_OK && n <= it->when.count; n++) {
     struct event_session *s = add_session(it, n, event_find(it->node, "start")->line);
     s->after = span_us(it->when.start.us + (int64_t)(n - 1) * it->when.every.us);
-    if (s->after.us > EVENT_AFTER_MAX.us) return event_fail(it->reader, s->line, it->path, "the last one starts more than 366 days ahead");
+    if (s->after.us > EVENT_AFTER_MAX.us)
+      return event_fail(it->reader, s->line, it->path, "the last one starts more than 366 days ahead");
     result = check_session(it, s, "20000101", "000000");
     if (needs_instant(it->pattern)) s->code[0] = '\0';
   }
@@ -152,12 +176,14 @@ static enum result expand_date(struct item *it, const struct conf_node *day, siz
 {
   char at[EVENT_PATH_BYTES], date[9], clock[9], time[7], offset[8];
   event_path(at, it->path, "dates");
-  if (!event_when_date(day->text, date)) return event_fail(it->reader, day->line, at, "must be existing dates such as 2026-10-01");
+  if (!event_when_date(day->text, date))
+    return event_fail(it->reader, day->line, at, "must be existing dates such as 2026-10-01");
   event_path(at, it->path, "times");
   for (size_t i = 0; i < it->when.times->count; i++) {
     const struct conf_node *node = &it->when.times->children[i];
     if (!event_when_time(node->text, clock, time, offset)) {
-      return event_fail(it->reader, node->line, at, "must be times such as \"11:00\", or \"02:30+02:00\" where a local time repeats");
+      return event_fail(it->reader, node->line, at,
+                        "must be times such as \"11:00\", or \"02:30+02:00\" where a local time repeats");
     }
     struct event_session *s = add_session(it, ++*io_n, node->line);
     (void)snprintf(s->local, sizeof s->local, "%.10s %.8s", day->text, clock);
@@ -176,15 +202,18 @@ static enum result expand(struct item *it)
     return event_fail(it->reader, it->node->line, it->path, "more than %d sessions in one file", EVENT_SESSIONS_MAX);
   }
   if (it->when.dates == NULL) return expand_demonstration(it);
-  for (size_t i = 0; result == RESULT_OK && i < it->when.dates->count; i++) result = expand_date(it, &it->when.dates->children[i], &n);
+  for (size_t i = 0; result == RESULT_OK && i < it->when.dates->count; i++)
+    result = expand_date(it, &it->when.dates->children[i], &n);
   return result;
 }
 
-// --- the rest of an item ----------------------------------------------------------------------------------------------
+// --- the rest of an item
+// ----------------------------------------------------------------------------------------------
 
 static void put_stock(json_t *body, const struct conf_node *item)
 {
-  const struct conf_node *stock = conf_tree_get(item, "stock"), *total = stock != NULL ? conf_tree_get(stock, "total") : NULL;
+  const struct conf_node *stock = conf_tree_get(item, "stock"),
+                         *total = stock != NULL ? conf_tree_get(stock, "total") : NULL;
   if (total == NULL || total->kind != CONF_SCALAR || strcmp(total->text, "unlimited") != 0) return;
   (void)json_object_set_new(json_object_get(body, "stock"), "total", json_null());
 }
@@ -192,7 +221,9 @@ static void put_stock(json_t *body, const struct conf_node *item)
 // The item as an activity, in the words of the API.
 static enum result make_body(struct item *it)
 {
-  static const struct { const char *key, *member; } texts[] = {{"name", "name"}, {"kind", "kind"}, {"reward", "rewardCode"}, {"venue", "venue"}};
+  static const struct {
+    const char *key, *member;
+  } texts[] = {{"name", "name"}, {"kind", "kind"}, {"reward", "rewardCode"}, {"venue", "venue"}};
   static const char *const others[] = {"stock", "limits", "attributes"};
   (void)json_object_set_new(it->body, "name", json_string(it->event->title));
   (void)json_object_set_new(it->body, "timeZone", json_string(it->event->time_zone));
@@ -212,10 +243,11 @@ static enum result make_body(struct item *it)
   return RESULT_OK;
 }
 
-enum result event_session_expand(struct event_file *event, const struct conf_node *node, size_t index, const struct event_reader *r)
+enum result event_session_expand(struct event_file *event, const struct conf_node *node, size_t index,
+                                 const struct event_reader *r)
 {
-  static const char *const keys[] = {"code", "kind", "name", "dates", "times", "start", "every", "count", "duration", "reward", "stock", "limits",
-                                     "venue", "attributes", "publish", NULL};
+  static const char *const keys[] = {"code",     "kind",   "name",  "dates",  "times", "start",      "every",   "count",
+                                     "duration", "reward", "stock", "limits", "venue", "attributes", "publish", NULL};
   struct item it = {.event = event, .reader = r, .node = node, .index = index, .body = json_object()};
   enum result result = RESULT_OK;
   (void)snprintf(it.path, sizeof it.path, "sessions[%zu]", index);

@@ -9,7 +9,8 @@
 
 #define DURATION_MAX span_s(INT64_C(366) * 86400)
 
-static enum result read_span(const struct item *it, const char *key, const char *text, bool is_after, struct span max, struct span *out_span)
+static enum result read_span(const struct item *it, const char *key, const char *text, bool is_after, struct span max,
+                             struct span *out_span)
 {
   char at[EVENT_PATH_BYTES];
   struct span span = {0};
@@ -17,8 +18,12 @@ static enum result read_span(const struct item *it, const char *key, const char 
   int line = event_find(it->node, key)->line;
   const char *digits = is_after && text[0] == '+' ? text + 1 : text;
   bool is_ok = (!is_after || text[0] == '+') && text_to_span(digits, strlen(digits), &span) == RESULT_OK;
-  if (!is_ok) return event_fail(it->reader, line, at, is_after ? "must be a + and a duration, such as +5s" : "must be a duration with its unit, such as 30m");
-  if (span.us > max.us || (!is_after && span.us <= 0)) return event_fail(it->reader, line, at, "must be more than 0 and at most 366 days");
+  if (!is_ok)
+    return event_fail(
+        it->reader, line, at,
+        is_after ? "must be a + and a duration, such as +5s" : "must be a duration with its unit, such as 30m");
+  if (span.us > max.us || (!is_after && span.us <= 0))
+    return event_fail(it->reader, line, at, "must be more than 0 and at most 366 days");
   *out_span = span;
   return RESULT_OK;
 }
@@ -32,7 +37,8 @@ static enum result read_list(const struct item *it, const char *key, const struc
   event_path(at, it->path, key);
   if (list->count == 0) return event_fail(it->reader, list->line, at, "is empty");
   for (size_t i = 0; i < list->count; i++) {
-    if (list->children[i].kind != CONF_SCALAR) return event_fail(it->reader, list->children[i].line, at, "must be a list of single values");
+    if (list->children[i].kind != CONF_SCALAR)
+      return event_fail(it->reader, list->children[i].line, at, "must be a list of single values");
   }
   *out_list = list;
   return RESULT_OK;
@@ -48,7 +54,8 @@ static enum result read_count(struct item *it)
   if (result == RESULT_NOT_FOUND) return RESULT_OK;
   if (result != RESULT_OK) return result;
   event_path(at, it->path, "count");
-  if (node->quoted || text_to_u64(node->text, strlen(node->text), &count) != RESULT_OK || count < 1 || count > EVENT_SESSIONS_MAX) {
+  if (node->quoted || text_to_u64(node->text, strlen(node->text), &count) != RESULT_OK || count < 1 ||
+      count > EVENT_SESSIONS_MAX) {
     return event_fail(it->reader, node->line, at, "must be an integer from 1 to %d", EVENT_SESSIONS_MAX);
   }
   it->when.count = (size_t)count;
@@ -71,7 +78,8 @@ static enum result read_demonstration(struct item *it, const char *start)
   if (every != NULL) TRY(read_span(it, "every", every, false, EVENT_AFTER_MAX, &it->when.every));
   TRY(read_count(it));
   event_path(at, it->path, "count");
-  if (it->when.count > 1 && every == NULL) TRY(event_fail(it->reader, event_find(it->node, "count")->line, at, "needs every"));
+  if (it->when.count > 1 && every == NULL)
+    TRY(event_fail(it->reader, event_find(it->node, "count")->line, at, "needs every"));
 
 cleanup:
   return result;
@@ -117,7 +125,8 @@ bool event_when_time(const char *text, char out_clock[9], char out_code[7], char
   struct wall_time t;
   size_t len = strcspn(text, "+-Zz");
   if ((len != 5 && len != 8) || strlen(text + len) > 6) return false;
-  (void)snprintf(instant, sizeof instant, "2000-01-01T%.*s%s%s", (int)len, text, len == 5 ? ":00" : "", text[len] != '\0' ? text + len : "Z");
+  (void)snprintf(instant, sizeof instant, "2000-01-01T%.*s%s%s", (int)len, text, len == 5 ? ":00" : "",
+                 text[len] != '\0' ? text + len : "Z");
   if (text_to_time(instant, strlen(instant), &t) != RESULT_OK) return false;
   (void)snprintf(out_clock, 9, "%.*s%s", (int)len, text, len == 5 ? ":00" : "");
   (void)snprintf(out_code, 7, "%.2s%.2s%.2s", text, text + 3, len == 8 ? text + 6 : "");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `scheduler migrate`: schema files run once each and in order, and are recorded with their checksum; an edited old one is
-// refused. Functions, audits and grants are applied again whenever their text has changed. All of it is one transaction.
-// Owner: the command; blocking.
+// `scheduler migrate`: schema files run once each and in order, and are recorded with their checksum; an edited old one
+// is refused. Functions, audits and grants are applied again whenever their text has changed. All of it is one
+// transaction. Owner: the command; blocking.
 #include "scheduler/migrate.h"
 
 #include <stdio.h>
@@ -27,15 +27,16 @@ struct migration {
   char why[DB_WHY_BYTES + 128];
 };
 
-// Two at once: the second waits for the first and then finds nothing to do. SQL functions may name each other in any order.
+// Two at once: the second waits for the first and then finds nothing to do. SQL functions may name each other in any
+// order.
 static const char begin_sql[] =
-  "begin;"
-  "set local client_min_messages = warning;"
-  "set local check_function_bodies = off;"
-  "select pg_advisory_xact_lock(hashtextextended('largesse.migrate', 0));"
-  "create schema if not exists largesse;"
-  "create table if not exists largesse.migration ("
-  "  path text primary key, checksum text not null, applied_at timestamptz not null default clock_timestamp());";
+    "begin;"
+    "set local client_min_messages = warning;"
+    "set local check_function_bodies = off;"
+    "select pg_advisory_xact_lock(hashtextextended('largesse.migrate', 0));"
+    "create schema if not exists largesse;"
+    "create table if not exists largesse.migration ("
+    "  path text primary key, checksum text not null, applied_at timestamptz not null default clock_timestamp());";
 
 static void checksum_text(struct migration *m, const char *sql, struct buf *out)
 {
@@ -58,7 +59,8 @@ static enum result recorded_checksum(struct migration *m, const char *path, char
   struct db_rows *rows = NULL;
   db_args_init(&args);
   db_args_text(&args, path);
-  enum result result = db_session_query(m->session, "select checksum from largesse.migration where path = $1::text", &args, &rows);
+  enum result result =
+      db_session_query(m->session, "select checksum from largesse.migration where path = $1::text", &args, &rows);
   if (result == RESULT_OK) {
     (void)snprintf(out_checksum, 65, "%s", db_rows_count(rows) > 0 ? db_rows_text(rows, 0, 0) : "");
   } else {
@@ -75,9 +77,11 @@ static enum result record(struct migration *m, const char *path, const char *che
   db_args_init(&args);
   db_args_text(&args, path);
   db_args_text(&args, checksum);
-  enum result result = db_session_query(m->session,
-    "insert into largesse.migration (path, checksum) values ($1::text, $2::text)"
-    " on conflict (path) do update set checksum = excluded.checksum, applied_at = clock_timestamp()", &args, NULL);
+  enum result result =
+      db_session_query(m->session,
+                       "insert into largesse.migration (path, checksum) values ($1::text, $2::text)"
+                       " on conflict (path) do update set checksum = excluded.checksum, applied_at = clock_timestamp()",
+                       &args, NULL);
   if (result != RESULT_OK) keep_database_error(m, path);
   db_args_release(&args);
   return result;
@@ -95,7 +99,8 @@ static enum result apply_file(struct migration *m, const struct migration_file *
   bool is_grants = strcmp(file->path, "grants.sql") == 0;
   if (strcmp(recorded, buf_text(&checksum)) == 0 && !(is_grants && m->applied > 0)) goto cleanup;
   if (recorded[0] != '\0' && strncmp(file->path, "schema/", 7) == 0) {
-    (void)snprintf(m->why, sizeof m->why, "sql/%s was changed after it had been applied; write a new schema file instead", file->path);
+    (void)snprintf(m->why, sizeof m->why,
+                   "sql/%s was changed after it had been applied; write a new schema file instead", file->path);
     TRY(RESULT_CONFLICT);
   }
   result = db_session_script(m->session, file->sql);
@@ -115,8 +120,9 @@ cleanup:
 static enum result refuse_newer_schema(struct migration *m)
 {
   struct db_rows *rows = NULL;
-  enum result result = db_session_query(m->session,
-    "select path from largesse.migration where path like 'schema/%' order by path desc limit 1", NULL, &rows);
+  enum result result = db_session_query(
+      m->session, "select path from largesse.migration where path like 'schema/%' order by path desc limit 1", NULL,
+      &rows);
   if (result != RESULT_OK) {
     keep_database_error(m, "migration");
   } else if (db_rows_count(rows) > 0) {
@@ -125,7 +131,9 @@ static enum result refuse_newer_schema(struct migration *m)
       if (strncmp(files[i].path, "schema/", 7) == 0) newest = files[i].path;
     }
     if (strcmp(db_rows_text(rows, 0, 0), newest) > 0) {
-      (void)snprintf(m->why, sizeof m->why, "the database has sql/%s, which this version does not know; use the newer program", db_rows_text(rows, 0, 0));
+      (void)snprintf(m->why, sizeof m->why,
+                     "the database has sql/%s, which this version does not know; use the newer program",
+                     db_rows_text(rows, 0, 0));
       result = RESULT_CONFLICT;
     }
   }
@@ -135,8 +143,10 @@ static enum result refuse_newer_schema(struct migration *m)
 
 static enum result ensure_partitions(struct migration *m)
 {
-  enum result result = db_session_query(m->session,
-    "select largesse.partitions_ensure(largesse.partition_month(clock_timestamp()) + n) from generate_series(0, 2) n", NULL, NULL);
+  enum result result = db_session_query(
+      m->session,
+      "select largesse.partitions_ensure(largesse.partition_month(clock_timestamp()) + n) from generate_series(0, 2) n",
+      NULL, NULL);
   if (result != RESULT_OK) keep_database_error(m, "partitions");
   return result;
 }

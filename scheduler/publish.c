@@ -130,12 +130,14 @@ bool lane_has_room(struct lane_publisher *p, const char *provider, int64_t low_w
   return lane && has_room(lane, low_water);
 }
 
-size_t lane_publisher_held_back(struct lane_publisher *p, int64_t low_water, const char *out_names[LANES_MAX], bool *out_is_any_open)
+size_t lane_publisher_held_back(struct lane_publisher *p, int64_t low_water, const char *out_names[LANES_MAX],
+                                bool *out_is_any_open)
 {
   size_t count = 0;
   for (size_t i = 0; i < p->lane_count; i++)
     if (!has_room(p->lanes[i], low_water)) out_names[count++] = p->lanes[i]->provider;
-  *out_is_any_open = count < p->lane_count || p->lane_count == 0;  // a claim of a provider that nobody has named yet makes its lane known
+  *out_is_any_open = count < p->lane_count ||
+                     p->lane_count == 0;  // a claim of a provider that nobody has named yet makes its lane known
   return count;
 }
 

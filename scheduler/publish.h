@@ -24,11 +24,12 @@ size_t lane_publish(struct lane_publisher *p, const char *provider, const struct
 // Whether the sweeper may add to a lane: below its low water as last seen, and seen recently. Asks the broker again
 // when asked.
 bool lane_has_room(struct lane_publisher *p, const char *provider, int64_t low_water);
-// The providers whose lanes are full or not looked at yet: sweeping for them would only rewrite claims that are in the queue already.
-// Writes at most LANES_MAX names, which live as long as the publisher, and returns how many. *out_is_any_open: some known lane has room, or
-// no lane is known yet.
+// The providers whose lanes are full or not looked at yet: sweeping for them would only rewrite claims that are in the
+// queue already. Writes at most LANES_MAX names, which live as long as the publisher, and returns how many.
+// *out_is_any_open: some known lane has room, or no lane is known yet.
 #define LANES_MAX 256
-size_t lane_publisher_held_back(struct lane_publisher *p, int64_t low_water, const char *out_names[LANES_MAX], bool *out_is_any_open);
+size_t lane_publisher_held_back(struct lane_publisher *p, int64_t low_water, const char *out_names[LANES_MAX],
+                                bool *out_is_any_open);
 // Makes a lane known before the first claim for it.
 void lane_publisher_add(struct lane_publisher *p, const char *provider);
 // Asks for the depths of all known lanes.

@@ -14,8 +14,10 @@
 
 static void on_reward(struct api_call *call, const struct db_rows *rows)
 {
-  if (db_rows_is_null(rows, 0, 0)) api_reply_missing(call->req, "NOT_FOUND");
-  else web_reply_json(call->req, 200, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0));
+  if (db_rows_is_null(rows, 0, 0))
+    api_reply_missing(call->req, "NOT_FOUND");
+  else
+    web_reply_json(call->req, 200, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0));
 }
 
 void reward_api_get(struct web_request *req)
@@ -42,8 +44,10 @@ static void send_put(struct web_request *req, const struct reward_terms *terms)
   struct api_call *call = api_call_new(req, &SQL_REWARD_PUT, on_put);
   db_args_text(&call->db.args, terms->code);
   db_args_text(&call->db.args, terms->provider);
-  if (terms->has_amount) db_args_i64(&call->db.args, terms->amount);
-  else db_args_null(&call->db.args);
+  if (terms->has_amount)
+    db_args_i64(&call->db.args, terms->amount);
+  else
+    db_args_null(&call->db.args);
   db_args_text(&call->db.args, terms->has_amount ? terms->currency : NULL);
   db_args_text(&call->db.args, params);
   free(params);
@@ -58,7 +62,9 @@ void reward_api_put(struct web_request *req)
   char fault[JSONX_WHY_BYTES];
   if (!api_read_body(req, &body)) return;
   const struct conf_texts *providers = &app->conf.providers;
-  if (reward_doc_check(body, web_param(req, "code"), providers->items, providers->count, &terms, fault) == RESULT_OK) send_put(req, &terms);
-  else api_reply_invalid(req, fault);
+  if (reward_doc_check(body, web_param(req, "code"), providers->items, providers->count, &terms, fault) == RESULT_OK)
+    send_put(req, &terms);
+  else
+    api_reply_invalid(req, fault);
   json_decref(body);
 }

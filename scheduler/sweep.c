@@ -24,8 +24,8 @@ struct sweeper {
   struct wall_time mark;       // nothing older was left by the last complete pass, by the database's clock
   struct mono_time full_pass;  // when the last one began; 0: never
   bool is_full_pass;
-  bool holds_back;             // the statement under way leaves some lanes out
-  int64_t limit;  // of the statement under way
+  bool holds_back;  // the statement under way leaves some lanes out
+  int64_t limit;    // of the statement under way
 };
 
 static const struct db_statement *prepare_sweep(void *ctx, struct db_args *args)
@@ -44,8 +44,8 @@ static const struct db_statement *prepare_sweep(void *ctx, struct db_args *args)
     s->is_full_pass = s->full_pass.us == 0 || mono_since(now, s->full_pass).us >= s->conf->sweep.full_pass.us;
   if (s->is_full_pass) s->full_pass = now;
   s->limit = s->conf->sweep.rows;
-  return store_sweep(args, s->limit, s->is_full_pass, wall_after(s->mark, span_us(-MARK_SLACK.us)), s->conf->sweep.base, held_back,
-                     held_count);
+  return store_sweep(args, s->limit, s->is_full_pass, wall_after(s->mark, span_us(-MARK_SLACK.us)), s->conf->sweep.base,
+                     held_back, held_count);
 }
 
 static void publish(struct sweeper *s, const char *provider, size_t count, size_t *io_sent, size_t *io_held)

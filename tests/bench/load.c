@@ -156,50 +156,28 @@ static bool take_option(struct options *o, int c, const char *value)
   uint64_t n = 0;
   bool ok = true;
   switch (c) {
-    case 'u':
-      return add_url(o, value);
-    case 'a':
-      return add_activity(&run->plan, value);
+    case 'u': return add_url(o, value);
+    case 'a': return add_activity(&run->plan, value);
     case 'c':
       ok = read_number(value, 1, RUN_CLIENTS_MAX, &n);
       run->clients = (size_t)n;
       return ok;
-    case 's':
-      return read_seconds(value, &run->duration);
-    case 'n':
-      return read_number(value, 1, UINT64_MAX, &run->requests_max);
-    case 'U':
-      return read_users(value, &run->plan);
-    case 'q':
-      return read_quantity(value, &run->plan);
-    case 'r':
-      return read_rate(value, &run->rate);
-    case 'R':
-      run->repeat_unanswered = true;
-      return true;
-    case 'p':
-      return set_prefix(o, value);
-    case 'f':
-      return read_number(value, 0, INT64_MAX, &run->first_number);
-    case 'S':
-      return read_number(value, 0, UINT64_MAX, &run->plan.seed);
-    case 't':
-      return read_seconds(value, &run->answer_timeout);
-    case 'g':
-      return read_seconds(value, &run->grace);
-    case 'o':
-      o->record = value;
-      return true;
-    case 'H':
-      return add_header(&o->headers, value);
-    case 'C':
-      run->plan.credits = true;
-      return true;
-    case 'j':
-      o->json = true;
-      return true;
-    default:
-      return false;
+    case 's': return read_seconds(value, &run->duration);
+    case 'n': return read_number(value, 1, UINT64_MAX, &run->requests_max);
+    case 'U': return read_users(value, &run->plan);
+    case 'q': return read_quantity(value, &run->plan);
+    case 'r': return read_rate(value, &run->rate);
+    case 'R': run->repeat_unanswered = true; return true;
+    case 'p': return set_prefix(o, value);
+    case 'f': return read_number(value, 0, INT64_MAX, &run->first_number);
+    case 'S': return read_number(value, 0, UINT64_MAX, &run->plan.seed);
+    case 't': return read_seconds(value, &run->answer_timeout);
+    case 'g': return read_seconds(value, &run->grace);
+    case 'o': o->record = value; return true;
+    case 'H': return add_header(&o->headers, value);
+    case 'C': run->plan.credits = true; return true;
+    case 'j': o->json = true; return true;
+    default: return false;
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes providers' answers and the templates of profiles: no input crashes, verdicts are short valid UTF-8, an unreadable success is never
-// done, and a JSON template that compiles renders JSON.
-// libFuzzer entry; one thread. The first byte chooses status and kind.
+// Fuzzes providers' answers and the templates of profiles: no input crashes, verdicts are short valid UTF-8, an
+// unreadable success is never done, and a JSON template that compiles renders JSON. libFuzzer entry; one thread. The
+// first byte chooses status and kind.
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,11 +31,18 @@ static void judge(enum call_kind kind, int status, const char *body, size_t len)
   rules.reference_pointer = "/ref";
   rules.code_pointer = "/code";
   rules.message_pointer = "/message";
-  struct http_answer answer = {.stage = HTTP_ANSWERED, .status = status, .body = body, .body_len = len, .retry_after = "", .content_type = "", .fault = ""};
+  struct http_answer answer = {.stage = HTTP_ANSWERED,
+                               .status = status,
+                               .body = body,
+                               .body_len = len,
+                               .retry_after = "",
+                               .content_type = "",
+                               .fault = ""};
   outcome_classify(&rules, &answer, &v);
   bool is_json = jsonx_parse(body, len, &json, NULL) == RESULT_OK;
   if (len > 0 && !is_json && status < 300) CHECK(v.outcome == OUTCOME_UNKNOWN);
-  CHECK(text_is_utf8(v.ref, strlen(v.ref)) && text_is_utf8(v.code, strlen(v.code)) && text_is_utf8(v.detail, strlen(v.detail)));
+  CHECK(text_is_utf8(v.ref, strlen(v.ref)) && text_is_utf8(v.code, strlen(v.code)) &&
+        text_is_utf8(v.detail, strlen(v.detail)));
   CHECK(kind == CALL_INQUIRE || v.outcome != OUTCOME_NOT_FOUND);
   json_decref(json);
   answer_rules_release(&rules);
@@ -43,8 +50,18 @@ static void judge(enum call_kind kind, int status, const char *body, size_t len)
 
 static void try_template(const char *text, enum template_place place)
 {
-  static const struct claim_facts facts = {.activity_id = 1, .claim_id = 2, .user_id = 3, .quantity = 4, .request_id = "1-2", .biz_id = "b\"\\\n",
-                                           .activity_code = "a", .channel = "app", .reward_code = "r", .currency = "CNY", .has_amount = true, .amount = 5};
+  static const struct claim_facts facts = {.activity_id = 1,
+                                           .claim_id = 2,
+                                           .user_id = 3,
+                                           .quantity = 4,
+                                           .request_id = "1-2",
+                                           .biz_id = "b\"\\\n",
+                                           .activity_code = "a",
+                                           .channel = "app",
+                                           .reward_code = "r",
+                                           .currency = "CNY",
+                                           .has_amount = true,
+                                           .amount = 5};
   struct conf_fault fault = {""};
   struct template t;
   struct buf out;

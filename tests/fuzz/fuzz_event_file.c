@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes event files: no input crashes, every fault is one line with a place, what is accepted gives sessions with valid,
-// different codes and complete documents.
-// libFuzzer entry; one thread.
+// Fuzzes event files: no input crashes, every fault is one line with a place, what is accepted gives sessions with
+// valid, different codes and complete documents. libFuzzer entry; one thread.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes the bodies of lane messages: no input crashes, every refusal has a reason, what is accepted is written and read again equal.
-// libFuzzer entry; one thread.
+// Fuzzes the bodies of lane messages: no input crashes, every refusal has a reason, what is accepted is written and
+// read again equal. libFuzzer entry; one thread.
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,8 @@ static void write_and_read_again(const struct claim_key *keys, size_t count)
   CHECK(intake_decode(buf_text(&body), body.len, again, &again_count, why) == RESULT_OK);
   CHECK(again_count == count);
   for (size_t i = 0; i < count; i++) {
-    CHECK(again[i].activity_id == keys[i].activity_id && again[i].claim_id == keys[i].claim_id && again[i].attempt == keys[i].attempt);
+    CHECK(again[i].activity_id == keys[i].activity_id && again[i].claim_id == keys[i].claim_id &&
+          again[i].attempt == keys[i].attempt);
   }
   buf_release(&body);
 }

@@ -111,7 +111,7 @@ formatting() {
   version=$(clang-format --version 2>/dev/null | sed 's/.*version \([0-9]*\).*/\1/')
   if [ "$version" != 14 ]; then echo "note: formatting not checked: clang-format 14 is the pinned version, here is ${version:-none}"; return; fi
   clang-format --dry-run --Werror "${C[@]}" 2>&1 | grep -oE '^[^ :]+:[0-9]+:[0-9]+: error' | cut -d: -f1 | sort | uniq -c | awk '{ print $2 ":1: " $1 " places are not formatted (make format)" }' >"$FOUND.format"
-  if [ "${LINT_FORMAT:-0}" = 1 ]; then cat "$FOUND.format" >>"$FOUND"; else
+  if [ "${LINT_FORMAT:-1}" = 1 ]; then cat "$FOUND.format" >>"$FOUND"; else
     count=$(wc -l <"$FOUND.format")
     [ "$count" = 0 ] || echo "note: $count files are not formatted (make format)"
   fi

@@ -53,33 +53,19 @@ static int parse_options(int argc, char **argv, struct options *o)
                                         {NULL, 0, NULL, 0}};
   for (int c = getopt_long(argc, argv, "hv", names, NULL); c != -1; c = getopt_long(argc, argv, "hv", names, NULL)) {
     switch (c) {
-      case 'l':
-        o->listen = optarg;
-        break;
-      case 'c':
-        o->callback_url = optarg;
-        break;
-      case 's':
-        o->secret = optarg;
-        break;
-      case 'f':
-        o->secret_file = optarg;
-        break;
-      case 'v':
-        o->verbose = true;
-        break;
-      case 'h':
-        print_usage(stdout);
-        return 1;
+      case 'l': o->listen = optarg; break;
+      case 'c': o->callback_url = optarg; break;
+      case 's': o->secret = optarg; break;
+      case 'f': o->secret_file = optarg; break;
+      case 'v': o->verbose = true; break;
+      case 'h': print_usage(stdout); return 1;
       case 'n':
         if (text_to_i64(optarg, strlen(optarg), &o->entries_max) == RESULT_OK && o->entries_max >= 1 &&
             o->entries_max <= ENTRIES_MAX_LIMIT)
           break;
         (void)fprintf(stderr, "simulator: --entries-max: a number from 1 to %d\n", ENTRIES_MAX_LIMIT);
         return EXIT_USAGE + 1;
-      default:
-        print_usage(stderr);
-        return EXIT_USAGE + 1;
+      default: print_usage(stderr); return EXIT_USAGE + 1;
     }
   }
   if (optind == argc && (o->callback_url == NULL || strlen(o->callback_url) < SIM_URL_BYTES)) return 0;

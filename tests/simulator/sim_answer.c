@@ -62,22 +62,14 @@ void sim_answer_code(int status, const char *code, struct sim_answer *out)
 static const char *code_for(int status)
 {
   switch (status) {
-    case 400:
-      return "INVALID_REQUEST";
-    case 401:
-      return "UNAUTHENTICATED";
-    case 403:
-      return "FORBIDDEN";
-    case 404:
-      return "NOT_FOUND";
-    case 409:
-      return "CONFLICT";
-    case 429:
-      return "RATE_LIMITED";
-    case 503:
-      return "UNAVAILABLE";
-    default:
-      return status >= 500 ? "INTERNAL_ERROR" : "REFUSED";
+    case 400: return "INVALID_REQUEST";
+    case 401: return "UNAUTHENTICATED";
+    case 403: return "FORBIDDEN";
+    case 404: return "NOT_FOUND";
+    case 409: return "CONFLICT";
+    case 429: return "RATE_LIMITED";
+    case 503: return "UNAVAILABLE";
+    default: return status >= 500 ? "INTERNAL_ERROR" : "REFUSED";
   }
 }
 

@@ -91,15 +91,9 @@ void sim_control_script(struct web_request *req)
   if (json == NULL) return;
   char why[JSONX_WHY_BYTES] = "";
   switch (sim_scripts_add(&sim->scripts, json, why)) {
-    case RESULT_OK:
-      web_reply_json(req, 200, "{}", 2);
-      break;
-    case RESULT_FULL:
-      refuse(req, 503, "UNAVAILABLE", "too many scripts; POST /sim/reset forgets them");
-      break;
-    default:
-      refuse(req, 400, "INVALID_REQUEST", why);
-      break;
+    case RESULT_OK: web_reply_json(req, 200, "{}", 2); break;
+    case RESULT_FULL: refuse(req, 503, "UNAVAILABLE", "too many scripts; POST /sim/reset forgets them"); break;
+    default: refuse(req, 400, "INVALID_REQUEST", why); break;
   }
   json_decref(json);
 }

@@ -19,8 +19,7 @@ static struct sim_entry *take_order(struct sim *sim, struct web_request *req, en
 {
   struct sim_entry *entry = NULL;
   switch (sim_ledger_hit(sim->ledger, kind, order, &entry)) {
-    case RESULT_OK:
-      return entry;
+    case RESULT_OK: return entry;
     case RESULT_CONFLICT:
       if (!sim->dedupe) return sim_ledger_find(sim->ledger, kind, order->request_id.bytes, order->request_id.len);
       reply_code(req, 422, "REQUEST_ID_REUSED");

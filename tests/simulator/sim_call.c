@@ -52,15 +52,9 @@ static void call_apply(struct sim *sim, enum sim_call_kind kind, struct sim_entr
   }
   uint32_t ordinal = 0;
   switch (sim_ledger_reverse(sim->ledger, e, refund_id, sim->dedupe, clk_wall(), &ordinal)) {
-    case RESULT_OK:
-      sim_answer_reversal(e, ordinal, out);
-      break;
-    case RESULT_FULL:
-      sim_answer_code(503, "LEDGER_FULL", out);
-      break;
-    default:
-      sim_answer_code(404, "NOT_FOUND", out);
-      break;
+    case RESULT_OK: sim_answer_reversal(e, ordinal, out); break;
+    case RESULT_FULL: sim_answer_code(503, "LEDGER_FULL", out); break;
+    default: sim_answer_code(404, "NOT_FOUND", out); break;
   }
 }
 

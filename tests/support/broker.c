@@ -10,7 +10,7 @@
 #include "common/mem.h"
 #include "tests/support/support.h"
 
-#define CHANNEL 1
+#define CHANNEL         1
 #define FRAME_BYTES_MAX 131072
 
 struct broker {
@@ -22,7 +22,9 @@ static void check(struct broker *b, const char *what)
 {
   amqp_rpc_reply_t reply = amqp_get_rpc_reply(b->conn);
   if (reply.reply_type != AMQP_RESPONSE_NORMAL)
-    support_die("broker, %s: %s", what, reply.reply_type == AMQP_RESPONSE_LIBRARY_EXCEPTION ? amqp_error_string2(reply.library_error) : "refused");
+    support_die(
+        "broker, %s: %s", what,
+        reply.reply_type == AMQP_RESPONSE_LIBRARY_EXCEPTION ? amqp_error_string2(reply.library_error) : "refused");
 }
 
 static void connect_broker(struct broker *b)
@@ -33,9 +35,11 @@ static void connect_broker(struct broker *b)
   b->conn = amqp_new_connection();
   amqp_socket_t *socket = amqp_tcp_socket_new(b->conn);
   struct timeval patience = {.tv_sec = 10};
-  if (socket == NULL || amqp_socket_open_noblock(socket, info.host, info.port, &patience) != AMQP_STATUS_OK) support_die("cannot connect to %s", b->url);
+  if (socket == NULL || amqp_socket_open_noblock(socket, info.host, info.port, &patience) != AMQP_STATUS_OK)
+    support_die("cannot connect to %s", b->url);
   const char *vhost = strcmp(info.vhost, "%2f") == 0 ? "/" : info.vhost;
-  amqp_rpc_reply_t reply = amqp_login(b->conn, vhost, 0, FRAME_BYTES_MAX, 0, AMQP_SASL_METHOD_PLAIN, info.user, info.password);
+  amqp_rpc_reply_t reply =
+      amqp_login(b->conn, vhost, 0, FRAME_BYTES_MAX, 0, AMQP_SASL_METHOD_PLAIN, info.user, info.password);
   if (reply.reply_type != AMQP_RESPONSE_NORMAL) support_die("cannot log in to %s", b->url);
   mem_free(copy);
 }
@@ -71,7 +75,8 @@ void broker_close(struct broker *b)
   mem_free(b);
 }
 
-static void publish(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len, const amqp_table_t *headers)
+static void publish(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len,
+                    const amqp_table_t *headers)
 {
   amqp_basic_properties_t p = {._flags = AMQP_BASIC_DELIVERY_MODE_FLAG, .delivery_mode = 2};
   if (headers != NULL) {
@@ -79,12 +84,14 @@ static void publish(struct broker *b, const char *exchange, const char *routing_
     p.headers = *headers;
   }
   amqp_bytes_t bytes = {.len = len, .bytes = (void *)(uintptr_t)body};
-  int status = amqp_basic_publish(b->conn, CHANNEL, amqp_cstring_bytes(exchange), amqp_cstring_bytes(routing_key), 0, 0, &p, bytes);
+  int status = amqp_basic_publish(b->conn, CHANNEL, amqp_cstring_bytes(exchange), amqp_cstring_bytes(routing_key), 0, 0,
+                                  &p, bytes);
   if (status != AMQP_STATUS_OK) support_die("broker, publish: %s", amqp_error_string2(status));
   amqp_frame_t frame;
   struct timeval patience = {.tv_sec = 10};
   status = amqp_simple_wait_frame_noblock(b->conn, &frame, &patience);
-  if (status != AMQP_STATUS_OK || frame.frame_type != AMQP_FRAME_METHOD || frame.payload.method.id != AMQP_BASIC_ACK_METHOD)
+  if (status != AMQP_STATUS_OK || frame.frame_type != AMQP_FRAME_METHOD ||
+      frame.payload.method.id != AMQP_BASIC_ACK_METHOD)
     support_die("broker: no confirm for a message to %s, %s", exchange, routing_key);
   amqp_maybe_release_buffers(b->conn);
 }
@@ -96,10 +103,12 @@ void broker_publish(struct broker *b, const char *exchange, const char *routing_
 
 static amqp_table_entry_t text_entry(const char *name, const char *value)
 {
-  return (amqp_table_entry_t){.key = amqp_cstring_bytes(name), .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes(value)}};
+  return (amqp_table_entry_t){.key = amqp_cstring_bytes(name),
+                              .value = {.kind = AMQP_FIELD_KIND_UTF8, .value.bytes = amqp_cstring_bytes(value)}};
 }
 
-void broker_publish_dead(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len, const char *queue, int64_t deaths)
+void broker_publish_dead(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len,
+                         const char *queue, int64_t deaths)
 {
   amqp_table_entry_t death[] = {
       {.key = amqp_cstring_bytes("count"), .value = {.kind = AMQP_FIELD_KIND_I64, .value.i64 = deaths}},
@@ -107,8 +116,9 @@ void broker_publish_dead(struct broker *b, const char *exchange, const char *rou
       text_entry("queue", queue),
   };
   amqp_field_value_t item = {.kind = AMQP_FIELD_KIND_TABLE, .value.table = {.num_entries = 3, .entries = death}};
-  amqp_table_entry_t header = {.key = amqp_cstring_bytes("x-death"),
-                               .value = {.kind = AMQP_FIELD_KIND_ARRAY, .value.array = {.num_entries = 1, .entries = &item}}};
+  amqp_table_entry_t header = {
+      .key = amqp_cstring_bytes("x-death"),
+      .value = {.kind = AMQP_FIELD_KIND_ARRAY, .value.array = {.num_entries = 1, .entries = &item}}};
   const amqp_table_t headers = {.num_entries = 1, .entries = &header};
   publish(b, exchange, routing_key, body, len, &headers);
 }
@@ -129,7 +139,8 @@ bool broker_get(struct broker *b, const char *queue, struct buf *out_body)
 
 int64_t broker_count(struct broker *b, const char *queue)
 {
-  amqp_queue_declare_ok_t *ok = amqp_queue_declare(b->conn, CHANNEL, amqp_cstring_bytes(queue), 1, 0, 0, 0, amqp_empty_table);
+  amqp_queue_declare_ok_t *ok =
+      amqp_queue_declare(b->conn, CHANNEL, amqp_cstring_bytes(queue), 1, 0, 0, 0, amqp_empty_table);
   if (ok != NULL) return (int64_t)ok->message_count;
   // A missing queue closes the channel.
   disconnect(b);
@@ -144,6 +155,7 @@ void broker_bind_queue(struct broker *b, const char *queue, const char *exchange
 {
   (void)amqp_queue_declare(b->conn, CHANNEL, amqp_cstring_bytes(queue), 0, 0, 0, 1, amqp_empty_table);
   check(b, "declare queue");
-  (void)amqp_queue_bind(b->conn, CHANNEL, amqp_cstring_bytes(queue), amqp_cstring_bytes(exchange), amqp_cstring_bytes(routing_key), amqp_empty_table);
+  (void)amqp_queue_bind(b->conn, CHANNEL, amqp_cstring_bytes(queue), amqp_cstring_bytes(exchange),
+                        amqp_cstring_bytes(routing_key), amqp_empty_table);
   check(b, "bind queue");
 }

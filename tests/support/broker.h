@@ -11,11 +11,14 @@
 struct broker;
 struct broker *broker_open(const char *url);
 void broker_close(struct broker *b);
-void broker_publish(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len);  // confirmed
+void broker_publish(struct broker *b, const char *exchange, const char *routing_key, const void *body,
+                    size_t len);  // confirmed
 // The same with a forged x-death header, as if it had died so often in this queue.
-void broker_publish_dead(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len, const char *queue, int64_t deaths);
+void broker_publish_dead(struct broker *b, const char *exchange, const char *routing_key, const void *body, size_t len,
+                         const char *queue, int64_t deaths);
 // Takes and acknowledges one message; false if the queue is empty.
 bool broker_get(struct broker *b, const char *queue, struct buf *out_body);
 bool broker_has_queue(struct broker *b, const char *queue);
 int64_t broker_count(struct broker *b, const char *queue);  // messages ready; -1 if there is no such queue
-void broker_bind_queue(struct broker *b, const char *queue, const char *exchange, const char *routing_key);  // own transient queue
+void broker_bind_queue(struct broker *b, const char *queue, const char *exchange,
+                       const char *routing_key);  // own transient queue

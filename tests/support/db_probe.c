@@ -20,8 +20,12 @@ void rig_init(struct db_probe_rig *rig, char *conninfo)
   rig->rt.log = log_new("test", log_events, ARRAY_LEN(log_events), STDERR_FILENO);
   log_set(rig->rt.log, getenv("LARGESSE_TEST_VERBOSE") != NULL ? LOG_DEBUG : LOG_ERROR, LOG_FORMAT_TEXT);
   rig->rt.metrics = metric_set_new(metric_defs, ARRAY_LEN(metric_defs));
-  rig->conf = (struct db_conf){.conninfo = conninfo, .pool_size = 2, .queue_max = 64,
-                               .connect_timeout = span_s(5), .statement_timeout = span_s(10), .slow_statement = span_s(5)};
+  rig->conf = (struct db_conf){.conninfo = conninfo,
+                               .pool_size = 2,
+                               .queue_max = 64,
+                               .connect_timeout = span_s(5),
+                               .statement_timeout = span_s(10),
+                               .slow_statement = span_s(5)};
 }
 
 void rig_open_pool(struct db_probe_rig *rig, const char *role)

@@ -16,11 +16,11 @@
 #include "common/text.h"
 #include "tests/support/support.h"
 
-#define ANSWER_BYTES_MAX (256u * 1024 * 1024)
+#define ANSWER_BYTES_MAX   (256u * 1024 * 1024)
 #define DEFAULT_TIMEOUT_MS 15000
 
 struct flight {
-  int fd;             // -1: failed to connect
+  int fd;  // -1: failed to connect
   struct buf out, in;
   size_t sent;
   double end;
@@ -34,7 +34,8 @@ int http_connect(int port)
   if (fd < 0) support_die("socket: %s", strerror(errno));
   int on = 1;
   (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  struct sockaddr_in a = {
+      .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
   if (connect(fd, (struct sockaddr *)&a, sizeof a) == 0) return fd;
   (void)close(fd);
   return -1;
@@ -48,7 +49,8 @@ static void write_request(struct buf *out, const struct http_request *r, bool ke
   if (!keep_alive) buf_puts(out, "Connection: close\r\n");
   if (r->headers != NULL) buf_puts(out, r->headers);
   if (r->body != NULL) {
-    if (r->headers == NULL || strcasestr(r->headers, "content-type:") == NULL) buf_puts(out, "Content-Type: application/json\r\n");
+    if (r->headers == NULL || strcasestr(r->headers, "content-type:") == NULL)
+      buf_puts(out, "Content-Type: application/json\r\n");
     buf_printf(out, "Content-Length: %zu\r\n", len);
   }
   buf_puts(out, "\r\n");
@@ -107,7 +109,8 @@ static void flight_send(struct flight *f)
   ssize_t n = send(f->fd, f->out.data + f->sent, f->out.len - f->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
   if (n > 0) f->sent += (size_t)n;
   // A server may answer and close before it has read everything; its answer is still to be read.
-  else if (n < 0 && errno != EAGAIN && errno != EINTR) f->sent = f->out.len;
+  else if (n < 0 && errno != EAGAIN && errno != EINTR)
+    f->sent = f->out.len;
 }
 
 static void flight_receive(struct flight *f)
@@ -125,7 +128,8 @@ static void flight_receive(struct flight *f)
   f->done = true;
   size_t len;
   const char *text = buf_text(&f->in), *blank = strstr(text, "\r\n\r\n");
-  f->complete = n == 0 && blank != NULL && find_header(text, (size_t)(blank - text) + 4, "content-length", &len) == NULL;
+  f->complete =
+      n == 0 && blank != NULL && find_header(text, (size_t)(blank - text) + 4, "content-length", &len) == NULL;
 }
 
 // One turn: waits for any of the flights and moves those that can. Returns how many still fly.
@@ -136,7 +140,8 @@ static size_t fly(struct flight *flights, size_t count, struct pollfd *polls)
   for (size_t i = 0; i < count; i++) {
     struct flight *f = &flights[i];
     if (!f->done && now >= f->end) f->done = true;
-    polls[i] = (struct pollfd){.fd = f->done ? -1 : f->fd, .events = (short)(f->sent < f->out.len ? POLLIN | POLLOUT : POLLIN)};
+    polls[i] = (struct pollfd){.fd = f->done ? -1 : f->fd,
+                               .events = (short)(f->sent < f->out.len ? POLLIN | POLLOUT : POLLIN)};
     if (f->done) continue;
     open++;
     if (f->end < end) end = f->end;

@@ -11,7 +11,7 @@
 
 struct http_request {
   int port;
-  const char *method;   // NULL: GET, or POST if there is a body
+  const char *method;  // NULL: GET, or POST if there is a body
   const char *path;
   const char *headers;  // further header lines, each ended by "\r\n"; NULL: none
   const char *body;     // NULL: none. Content-Type: application/json unless headers name another
@@ -19,9 +19,9 @@ struct http_request {
   int timeout_ms;       // whole call; 0: 15000
 };
 struct http_answer {
-  int status;           // 0: no complete answer (refused, reset, time-out)
-  char *head;           // status line and headers; "" without an answer
-  char *body;           // NUL-terminated
+  int status;  // 0: no complete answer (refused, reset, time-out)
+  char *head;  // status line and headers; "" without an answer
+  char *body;  // NUL-terminated
   size_t body_len;
   double seconds;
 };
@@ -43,7 +43,10 @@ void http_put(int port, const char *path, const char *body, struct http_answer *
 int http_json(int port, const char *method, const char *path, const char *body, json_t **out_json);
 
 // A kept-alive connection; opened again by itself when the server has closed it.
-struct http_conn { int port; int fd; };
+struct http_conn {
+  int port;
+  int fd;
+};
 void http_conn_init(struct http_conn *c, int port);
 void http_conn_call(struct http_conn *c, const struct http_request *r, struct http_answer *out);  // r->port is ignored
 void http_conn_release(struct http_conn *c);

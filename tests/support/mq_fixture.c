@@ -46,7 +46,8 @@ void mq_fixture_turn(struct mq_fixture *f, int ms)
   while (mono_before(clk_mono(), end)) mq_rig_turn(&f->rig);
 }
 
-struct mq_received *mq_fixture_subscribe(struct mq_fixture *f, const char *queue, uint16_t prefetch, bool hold, struct mq_subscription **out_sub)
+struct mq_received *mq_fixture_subscribe(struct mq_fixture *f, const char *queue, uint16_t prefetch, bool hold,
+                                         struct mq_subscription **out_sub)
 {
   struct mq_received *r = MEM_NEW(struct mq_received);
   r->consumer = f->c;

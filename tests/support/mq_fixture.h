@@ -20,5 +20,7 @@ int mq_fixture_open(void **state);
 int mq_fixture_close(void **state);
 
 void mq_fixture_turn(struct mq_fixture *f, int ms);
-// Counts what comes; with hold, acks are the test's business. out_sub may be NULL. The caller frees the result with mem_free.
-struct mq_received *mq_fixture_subscribe(struct mq_fixture *f, const char *queue, uint16_t prefetch, bool hold, struct mq_subscription **out_sub);
+// Counts what comes; with hold, acks are the test's business. out_sub may be NULL. The caller frees the result with
+// mem_free.
+struct mq_received *mq_fixture_subscribe(struct mq_fixture *f, const char *queue, uint16_t prefetch, bool hold,
+                                         struct mq_subscription **out_sub);

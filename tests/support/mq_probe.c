@@ -106,18 +106,10 @@ void mq_on_outcome(void *outcomes, enum mq_outcome outcome)
 {
   struct mq_outcomes *o = outcomes;
   switch (outcome) {
-    case MQ_CONFIRMED:
-      o->confirmed++;
-      return;
-    case MQ_RETURNED:
-      o->returned++;
-      return;
-    case MQ_NACKED:
-      o->nacked++;
-      return;
-    case MQ_LOST:
-      o->lost++;
-      return;
+    case MQ_CONFIRMED: o->confirmed++; return;
+    case MQ_RETURNED: o->returned++; return;
+    case MQ_NACKED: o->nacked++; return;
+    case MQ_LOST: o->lost++; return;
   }
   support_die("outcome %d", (int)outcome);
 }

@@ -20,8 +20,8 @@
 #define LOG_READ_MAX (64u * 1024 * 1024)
 
 struct process {
-  pid_t pid;      // 0 once it was reaped
-  int status;     // as process_wait returns it
+  pid_t pid;   // 0 once it was reaped
+  int status;  // as process_wait returns it
   char *name;
   char *log;
   int ready_port;
@@ -38,7 +38,8 @@ static bool is_set_in(const char *const *list, size_t from, const char *entry)
   return false;
 }
 
-// This program's environment with `more` on top, each name once, the last one wins; entries are borrowed, the array is the caller's.
+// This program's environment with `more` on top, each name once, the last one wins; entries are borrowed, the array is
+// the caller's.
 static const char **merge_environment(const char *const *more)
 {
   size_t old_count = 0, more_count = 0, n = 0;
@@ -52,7 +53,8 @@ static const char **merge_environment(const char *const *more)
   return env;
 }
 
-NO_RETURN static void become(const char *const *argv, const char *const *env, pid_t parent, int death_signal, int out, int err)
+NO_RETURN static void become(const char *const *argv, const char *const *env, pid_t parent, int death_signal, int out,
+                             int err)
 {
   sigset_t none;
   sigemptyset(&none);
@@ -218,13 +220,16 @@ static void collect(int fds[2], struct buf *const outs[2], double end)
       if (polls[i].fd < 0 || polls[i].revents == 0) continue;
       char block[8192];
       ssize_t n = read(polls[i].fd, block, sizeof block);
-      if (n <= 0) polls[i].fd = -1;
-      else if (outs[i] != NULL) buf_append(outs[i], block, (size_t)n);
+      if (n <= 0)
+        polls[i].fd = -1;
+      else if (outs[i] != NULL)
+        buf_append(outs[i], block, (size_t)n);
     }
   }
 }
 
-int process_run(const char *const *argv, const char *const *env, double seconds, struct buf *out, struct buf *out_errors)
+int process_run(const char *const *argv, const char *const *env, double seconds, struct buf *out,
+                struct buf *out_errors)
 {
   int first[2], second[2];
   if (pipe2(first, O_CLOEXEC) != 0 || pipe2(second, O_CLOEXEC) != 0) support_die("pipe: %s", strerror(errno));

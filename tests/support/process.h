@@ -42,4 +42,5 @@ void process_free(struct process *p);                 // kills what still runs; 
 
 // Runs a command to its end and returns its exit status as above (-1: killed after `seconds`). Standard output is
 // appended to out, standard error to out_errors; one buffer may serve for both, NULL drops it.
-int process_run(const char *const *argv, const char *const *env, double seconds, struct buf *out, struct buf *out_errors);
+int process_run(const char *const *argv, const char *const *env, double seconds, struct buf *out,
+                struct buf *out_errors);

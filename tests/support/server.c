@@ -18,16 +18,16 @@
 #include "tests/support/process.h"
 #include "tests/support/support.h"
 
-#define PG_OFFSET 32
-#define MQ_OFFSET 72
-#define LAST_OFFSET 74
-#define TEMPLATE "largesse_template"
+#define PG_OFFSET       32
+#define MQ_OFFSET       72
+#define LAST_OFFSET     74
+#define TEMPLATE        "largesse_template"
 #define VHOSTS_PREPARED 40
 
 struct server {
   struct process *own;  // stack.sh servers, if this program started it
   char *root, *home;
-  int base;             // LARGESSE_PORT of the servers
+  int base;  // LARGESSE_PORT of the servers
   int next_port, next_database, next_vhost;
 };
 
@@ -56,9 +56,12 @@ static void start_own(struct server *s)
   s->home = support_format("%s/servers-%d", dir, (int)getpid());
   char *script = support_format("%s/tests/support/stack.sh", s->root);
   char *env[] = {support_format("LARGESSE_PORT=%d", s->base), support_format("LARGESSE_HOME=%s", s->home),
-                 support_format("LARGESSE_BROKER_VHOSTS=%d", VHOSTS_PREPARED), support_format("LARGESSE_SHARED_BUFFERS=256"), NULL};
-  s->own = process_spawn(&(struct process_spec){.name = "servers", .argv = (const char *[]){script, "servers", NULL},
-                                                .env = (const char *const *)env, .death_signal = SIGTERM});
+                 support_format("LARGESSE_BROKER_VHOSTS=%d", VHOSTS_PREPARED),
+                 support_format("LARGESSE_SHARED_BUFFERS=256"), NULL};
+  s->own = process_spawn(&(struct process_spec){.name = "servers",
+                                                .argv = (const char *[]){script, "servers", NULL},
+                                                .env = (const char *const *)env,
+                                                .death_signal = SIGTERM});
   wait_for_servers(s);
   for (size_t i = 0; env[i] != NULL; i++) mem_free(env[i]);
   mem_free(script);
@@ -162,14 +165,18 @@ char *server_new_database(struct server *s, const char *prefix)
   return create_database(s, prefix, TEMPLATE);
 }
 
-char *server_new_empty_database(struct server *s, const char *prefix) { return create_database(s, prefix, "template1"); }
+char *server_new_empty_database(struct server *s, const char *prefix)
+{
+  return create_database(s, prefix, "template1");
+}
 
 // The next number that no program of this run has taken: the file grows by a byte each time.
 static int take_vhost(const struct server *s)
 {
   int fd = open_locked(s, "vhost");
   struct stat st;
-  if (fstat(fd, &st) != 0 || pwrite(fd, "x", 1, st.st_size) != 1) support_die("%s/run/vhost: %s", s->home, strerror(errno));
+  if (fstat(fd, &st) != 0 || pwrite(fd, "x", 1, st.st_size) != 1)
+    support_die("%s/run/vhost: %s", s->home, strerror(errno));
   (void)close(fd);
   return (int)st.st_size + 1;
 }
@@ -204,7 +211,8 @@ void server_rabbitmqctl(struct server *s, const char *const *args, struct buf *o
   mem_free(script);
 }
 
-// --- faults: see tests/support/servers.sh for the protocol ----------------------------------------------------------------
+// --- faults: see tests/support/servers.sh for the protocol
+// ----------------------------------------------------------------
 static pid_t read_pid(const struct server *s, const char *name)
 {
   char *path = support_format("%s/run/%s.pid", s->home, name), line[32] = "";

@@ -54,7 +54,9 @@ static PGresult *run(struct sql *s, const char *format, va_list args)
   if (vasprintf(&query, format, args) < 0) support_die("out of memory");
   PGresult *result = PQexec(s->conn, query);
   ExecStatusType status = PQresultStatus(result);
-  (void)snprintf(s->state, sizeof s->state, "%s", PQresultErrorField(result, PG_DIAG_SQLSTATE) != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : "");
+  (void)snprintf(
+      s->state, sizeof s->state, "%s",
+      PQresultErrorField(result, PG_DIAG_SQLSTATE) != NULL ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : "");
   if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
     if (s->state[0] == '\0') (void)snprintf(s->state, sizeof s->state, "08006");
   }
@@ -113,7 +115,8 @@ int64_t sql_int(struct sql *s, const char *format, ...)
   va_end(args);
   int64_t value = 0;
   if (text == NULL) support_die("no row: %s", format);
-  if (*text != '\0' && text_to_i64(text, strlen(text), &value) != RESULT_OK) support_die("not an integer: \"%s\" from %s", text, format);
+  if (*text != '\0' && text_to_i64(text, strlen(text), &value) != RESULT_OK)
+    support_die("not an integer: \"%s\" from %s", text, format);
   mem_free(text);
   return value;
 }

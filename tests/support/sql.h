@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A blocking database session for asserts and set-up in tests. Any error ends the test program with the server's message,
-// except through sql_try.
+// A blocking database session for asserts and set-up in tests. Any error ends the test program with the server's
+// message, except through sql_try.
 #pragma once
 
 #include <stdbool.h>
@@ -15,10 +15,10 @@ struct sql *sql_open(const char *conninfo);  // tries again for 90 s: a server m
 void sql_close(struct sql *s);               // NULL is allowed
 
 // The query text is a printf format: numbers and trusted text only; quote with %s and sql_quote otherwise.
-void sql_exec(struct sql *s, const char *format, ...) PRINTF_LIKE(2, 3);         // may hold several statements
-int64_t sql_int(struct sql *s, const char *format, ...) PRINTF_LIKE(2, 3);       // first field of the only row; null is 0
+void sql_exec(struct sql *s, const char *format, ...) PRINTF_LIKE(2, 3);    // may hold several statements
+int64_t sql_int(struct sql *s, const char *format, ...) PRINTF_LIKE(2, 3);  // first field of the only row; null is 0
 bool sql_bool(struct sql *s, const char *format, ...) PRINTF_LIKE(2, 3);
-char *sql_text(struct sql *s, const char *format, ...) PRINTF_LIKE(2, 3);        // heap; null is ""; no row is NULL
+char *sql_text(struct sql *s, const char *format, ...) PRINTF_LIKE(2, 3);  // heap; null is ""; no row is NULL
 // All rows as text, one line each, fields joined by '|' (null: empty), for comparing whole tables. Heap.
 char *sql_table(struct sql *s, const char *format, ...) PRINTF_LIKE(2, 3);
 // The SQLSTATE of the error, "" without one. Static per session; valid until its next use.

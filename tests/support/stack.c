@@ -9,8 +9,8 @@
 #include "common/mem.h"
 #include "tests/support/support.h"
 
-#define ENV_OWN 5
-#define COMMAND_SECONDS 120
+#define ENV_OWN          5
+#define COMMAND_SECONDS  120
 #define COMMAND_ARGS_MAX 32
 
 static size_t count_of(const char *const *list)
@@ -27,8 +27,10 @@ static void fill_env(struct stack *s, const struct stack_options *o)
   s->env = MEM_ARRAY(char *, ENV_OWN + more + 1);
   s->env[n++] = support_format("LARGESSE_DATABASE__CONNINFO=%s", conninfo);
   s->env[n++] = support_format("LARGESSE_BROKER__URL=%s", s->broker_url);
-  s->env[n++] = support_format("LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__BASE_URL=http://127.0.0.1:%d", s->simulator_port);
-  s->env[n++] = support_format("LARGESSE_FULFILLER__PROVIDERS__SIMULATOR_B__BASE_URL=http://127.0.0.1:%d", s->simulator_port);
+  s->env[n++] =
+      support_format("LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__BASE_URL=http://127.0.0.1:%d", s->simulator_port);
+  s->env[n++] =
+      support_format("LARGESSE_FULFILLER__PROVIDERS__SIMULATOR_B__BASE_URL=http://127.0.0.1:%d", s->simulator_port);
   s->env[n++] = mem_strdup("LARGESSE_LOG__LEVEL=debug");
   for (size_t i = 0; i < more; i++) s->env[n++] = mem_strdup(o->env[i]);
   mem_free(conninfo);
@@ -81,9 +83,11 @@ void stack_start_simulator(struct stack *s)
   process_free(s->simulator);
   char *bin = support_bin("simulator"), *listen = support_format("127.0.0.1:%d", s->simulator_port);
   char *callback = support_format("http://127.0.0.1:%d/v1/callbacks/simulator", s->fulfiller_port);
-  s->simulator = process_start(&(struct process_spec){
-      .name = "simulator", .argv = (const char *[]){bin, "--listen", listen, "--callback-url", callback, NULL},
-      .ready_port = s->simulator_port, .ready_path = "/sim/stats"});
+  s->simulator = process_start(
+      &(struct process_spec){.name = "simulator",
+                             .argv = (const char *[]){bin, "--listen", listen, "--callback-url", callback, NULL},
+                             .ready_port = s->simulator_port,
+                             .ready_path = "/sim/stats"});
   mem_free(callback);
   mem_free(listen);
   mem_free(bin);
@@ -168,7 +172,8 @@ int stack_tear_down(void **state)
   return 0;
 }
 
-int stack_command_env(struct stack *s, const char *name, const char *const *args, const char *const *env, struct buf *out)
+int stack_command_env(struct stack *s, const char *name, const char *const *args, const char *const *env,
+                      struct buf *out)
 {
   const char *argv[COMMAND_ARGS_MAX + 4] = {0};
   size_t n = count_of(args);

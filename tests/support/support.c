@@ -16,9 +16,9 @@
 
 #include "common/mem.h"
 
-#define PORT_FIRST 12000
+#define PORT_FIRST        12000
 #define PORTS_PER_PROGRAM 50
-#define PORT_BLOCKS 400
+#define PORT_BLOCKS       400
 
 void support_die(const char *format, ...)
 {
@@ -117,7 +117,8 @@ static bool can_bind(int port)
   if (fd < 0) support_die("socket: %s", strerror(errno));
   int on = 1;
   (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  struct sockaddr_in a = {
+      .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
   bool free_port = bind(fd, (struct sockaddr *)&a, sizeof a) == 0;
   (void)close(fd);
   return free_port;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every system test and benchmark needs first: where the binaries are, free ports, waiting, and giving up with a reason.
-// Test support may be blocking and may end the process; it is never linked into a daemon.
+// What every system test and benchmark needs first: where the binaries are, free ports, waiting, and giving up with a
+// reason. Test support may be blocking and may end the process; it is never linked into a daemon.
 #pragma once
 
 #include <stdbool.h>
@@ -27,15 +27,18 @@ void support_sleep(double seconds);
 
 // Waiting for something to become true, without fixed sleeps:
 //   WAIT_FOR(sql_int(db, "select count(*) from …") == 10, 5);     inside a cmocka test
-struct waiting { double begin, end, step; };
+struct waiting {
+  double begin, end, step;
+};
 struct waiting waiting_start(double seconds);
 bool waiting_more(struct waiting *w);  // sleeps a little longer each time; false when the time is over
-#define WAIT_FOR(condition, seconds) \
-  do { \
-    struct waiting w_ = waiting_start(seconds); \
-    bool held_; \
-    while (!(held_ = (condition)) && waiting_more(&w_)) {} \
+#define WAIT_FOR(condition, seconds)                                                           \
+  do {                                                                                         \
+    struct waiting w_ = waiting_start(seconds);                                                \
+    bool held_;                                                                                \
+    while (!(held_ = (condition)) && waiting_more(&w_)) {}                                     \
     if (!held_) print_error("waited %.1f s in vain for: %s\n", (double)(seconds), #condition); \
-    assert_true(held_); \
+    assert_true(held_);                                                                        \
   } while (0)
-bool wait_until(bool (*holds)(void *ctx), void *ctx, double seconds);  // the same as a function, for programs without cmocka
+bool wait_until(bool (*holds)(void *ctx), void *ctx,
+                double seconds);  // the same as a function, for programs without cmocka

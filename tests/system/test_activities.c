@@ -2,12 +2,14 @@
 // Activities, rewards, stock and lists over HTTP: what is created, moved, refused, and how claims see it at once.
 #include "tests/system/activity_calls.h"
 
-// --- tests ------------------------------------------------------------------------------------------------------------
+// --- tests
+// ------------------------------------------------------------------------------------------------------------
 
 static void a_reward_has_versions(void **state)
 {
   struct fixture *f = *state;
-  static const char first[] = "{\"provider\":\"simulator\",\"amount\":{\"amount\":1299,\"currency\":\"CNY\"},\"params\":{\"a\":\"b\"}}";
+  static const char first[] =
+      "{\"provider\":\"simulator\",\"amount\":{\"amount\":1299,\"currency\":\"CNY\"},\"params\":{\"a\":\"b\"}}";
   struct call c = call_with(f, "PUT", "/v1/rewards/versions", first, NULL);
   assert_int_equal(c.status, 201);
   assert_string_equal(c.location, "/v1/rewards/versions");
@@ -28,7 +30,8 @@ static void an_activity_is_created_changed_and_shown(void **state)
 {
   struct fixture *f = *state;
   make_reward(f);
-  struct call c = call_with(f, "PUT", "/v1/activities/shown", COMING(STOCK ",\"venue\":\"Hall 1\",\"attributes\":{\"x\":1}"), NULL);
+  struct call c =
+      call_with(f, "PUT", "/v1/activities/shown", COMING(STOCK ",\"venue\":\"Hall 1\",\"attributes\":{\"x\":1}"), NULL);
   assert_int_equal(c.status, 201);
   assert_string_equal(c.location, "/v1/activities/shown");
   assert_string_equal(c.etag, "\"1\"");
@@ -66,9 +69,13 @@ static void a_stale_etag_is_412(void **state)
   struct fixture *f = *state;
   make_reward(f);
   put(f, "/v1/activities/tagged", COMING(STOCK), 201);
-  static const struct { const char *header; int status; } cases[] = {
-    {"If-Match: \"2\"\r\n", 412}, {"If-Match: W/\"1\"\r\n", 412}, {"If-Match: 1\r\n", 412}, {"If-Match: \"x\"\r\n", 412}, {"If-Match: \"0\"\r\n", 412},
-    {"If-Match: *\r\n", 200}, {"If-Match: \"1\"\r\n", 200},
+  static const struct {
+    const char *header;
+    int status;
+  } cases[] = {
+      {"If-Match: \"2\"\r\n", 412}, {"If-Match: W/\"1\"\r\n", 412}, {"If-Match: 1\r\n", 412},
+      {"If-Match: \"x\"\r\n", 412}, {"If-Match: \"0\"\r\n", 412},   {"If-Match: *\r\n", 200},
+      {"If-Match: \"1\"\r\n", 200},
   };
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     struct call c = call_with(f, "PUT", "/v1/activities/tagged", COMING(STOCK), cases[i].header);
@@ -87,7 +94,8 @@ static void a_stale_etag_is_412(void **state)
   assert_string_equal(c.etag, "\"2\"");
   call_release(&c);
   // A changed total is a change too: who read the old one may not put it back.
-  assert_call(f, "POST", "/v1/activities/tagged/stock-adjustments", "{\"key\":\"k\",\"by\":1,\"reason\":\"more\"}", 200, NULL);
+  assert_call(f, "POST", "/v1/activities/tagged/stock-adjustments", "{\"key\":\"k\",\"by\":1,\"reason\":\"more\"}", 200,
+              NULL);
   c = call_with(f, "PUT", "/v1/activities/tagged", COMING(STOCK), "If-Match: \"2\"\r\n");
   assert_int_equal(c.status, 412);
   call_release(&c);
@@ -169,11 +177,15 @@ static void stock_is_adjusted_once_per_key(void **state)
   assert_call(f, "POST", path, "{\"key\":\"k2\",\"by\":-13,\"reason\":\"less\"}", 200, NULL);
   WAIT_FOR(claim_is(f, "stocked", "c", 409), 2);
   claim(f, "stocked", "d", 409, "SOLD_OUT");
-  assert_call(f, "POST", "/v1/activities/none/stock-adjustments", "{\"key\":\"k\",\"by\":1,\"reason\":\"x\"}", 404, "ACTIVITY_NOT_FOUND");
+  assert_call(f, "POST", "/v1/activities/none/stock-adjustments", "{\"key\":\"k\",\"by\":1,\"reason\":\"x\"}", 404,
+              "ACTIVITY_NOT_FOUND");
   // Stock that ran out and was added to again can be claimed at once.
   assert_call(f, "POST", path, "{\"key\":\"k3\",\"by\":1,\"reason\":\"more\"}", 200, NULL);
   WAIT_FOR(claim_is(f, "stocked", "e", 201), 2);
-  assert_int_equal(sql_int(f->stack->sql, "select remaining from largesse.stock s join largesse.activity a on a.id = s.activity_id where a.code = 'stocked'"), 0);
+  assert_int_equal(sql_int(f->stack->sql,
+                           "select remaining from largesse.stock s join largesse.activity a on a.id = s.activity_id "
+                           "where a.code = 'stocked'"),
+                   0);
 }
 
 static size_t pages_of(struct fixture *f, const char *first, const char *with, size_t *out_items)
@@ -187,7 +199,9 @@ static size_t pages_of(struct fixture *f, const char *first, const char *with, s
     *out_items += json_array_size(jsonx_pointer(c.json, "/items"));
     pages++;
     mem_free(path);
-    path = jsonx_pointer(c.json, "/next") != NULL && !json_is_null(jsonx_pointer(c.json, "/next")) ? support_format("%s%s", with, text_at(&c, "/next")) : NULL;
+    path = jsonx_pointer(c.json, "/next") != NULL && !json_is_null(jsonx_pointer(c.json, "/next"))
+               ? support_format("%s%s", with, text_at(&c, "/next"))
+               : NULL;
     call_release(&c);
   }
   return pages;
@@ -216,12 +230,16 @@ static void lists_come_in_pages(void **state)
     (void)snprintf(biz_id, sizeof biz_id, "p%d", i);
     claim(f, "page-0", biz_id, 201, NULL);
   }
-  assert_int_equal(pages_of(f, "/v1/activities/page-0/claims?limit=2", "/v1/activities/page-0/claims?limit=2&after=", &items), 3);
+  assert_int_equal(
+      pages_of(f, "/v1/activities/page-0/claims?limit=2", "/v1/activities/page-0/claims?limit=2&after=", &items), 3);
   assert_int_equal(items, 5);
   assert_int_equal(pages_of(f, "/v1/activities/page-0/claims?status=failed", "-", &items), 1);
   assert_int_equal(items, 0);
-  assert_int_equal(pages_of(f, "/v1/activities/page-0/history?limit=1", "/v1/activities/page-0/history?limit=1&after=", &items),
-                   (size_t)sql_int(f->stack->sql, "select count(*) from largesse.activity_history h join largesse.activity a on a.id = h.activity_id where a.code = 'page-0'"));
+  assert_int_equal(
+      pages_of(f, "/v1/activities/page-0/history?limit=1", "/v1/activities/page-0/history?limit=1&after=", &items),
+      (size_t)sql_int(f->stack->sql,
+                      "select count(*) from largesse.activity_history h join largesse.activity a on a.id = "
+                      "h.activity_id where a.code = 'page-0'"));
   size_t of_user = (size_t)sql_int(f->stack->sql, "select count(*) from largesse.claim where user_id = 7");
   (void)pages_of(f, "/v1/users/7/claims?limit=2", "/v1/users/7/claims?limit=2&after=", &items);
   assert_int_equal(items, of_user);
@@ -234,7 +252,9 @@ static void claims_are_found_by_every_path(void **state)
   make_reward(f);
   put(f, "/v1/activities/read", RUNNING(STOCK), 201);
   assert_call(f, "POST", "/v1/activities/read/publish", "{}", 200, NULL);
-  struct call made = call_with(f, "POST", "/v1/claims", "{\"activityCode\":\"read\",\"userId\":\"9007199254740993\",\"bizId\":\"b:1\",\"channel\":\"渠道\"}", NULL);
+  struct call made = call_with(
+      f, "POST", "/v1/claims",
+      "{\"activityCode\":\"read\",\"userId\":\"9007199254740993\",\"bizId\":\"b:1\",\"channel\":\"渠道\"}", NULL);
   assert_int_equal(made.status, 201);
   static const char *const paths[] = {"/v1/claims/read/b:1", "/v1/users/9007199254740993/claims"};
   struct call by_id = call_with(f, "GET", made.location, NULL, NULL);
@@ -264,14 +284,14 @@ static void claims_are_found_by_every_path(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_reward_has_versions),
-    cmocka_unit_test(an_activity_is_created_changed_and_shown),
-    cmocka_unit_test(a_stale_etag_is_412),
-    cmocka_unit_test(moves_are_felt_by_claims_and_kept_as_history),
-    cmocka_unit_test(an_activity_that_is_over_cannot_be_published),
-    cmocka_unit_test(stock_is_adjusted_once_per_key),
-    cmocka_unit_test(lists_come_in_pages),
-    cmocka_unit_test(claims_are_found_by_every_path),
+      cmocka_unit_test(a_reward_has_versions),
+      cmocka_unit_test(an_activity_is_created_changed_and_shown),
+      cmocka_unit_test(a_stale_etag_is_412),
+      cmocka_unit_test(moves_are_felt_by_claims_and_kept_as_history),
+      cmocka_unit_test(an_activity_that_is_over_cannot_be_published),
+      cmocka_unit_test(stock_is_adjusted_once_per_key),
+      cmocka_unit_test(lists_come_in_pages),
+      cmocka_unit_test(claims_are_found_by_every_path),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

@@ -2,62 +2,79 @@
 // Bad input at the activity API, and the commands that do the same as its calls.
 #include "tests/system/activity_calls.h"
 
-static const struct { const char *method, *path, *body; int status; const char *code; } cases[] = {
-  {"PUT", "/v1/activities/bad", "", 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", "[]", 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", "{}", 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"name\":\"twice\""), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"colour\":1"), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"venue\":null"), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"code\":\"other\""), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", RUNNING(",\"stock\":{\"total\":-1}"), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", RUNNING(",\"stock\":{\"total\":1.5}"), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", RUNNING(",\"stock\":{\"total\":9223372036854775808}"), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"attributes\":{\"a\":\"\\u0000\"}"), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"venue\":\"\xff\""), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"limits\":[{\"count\":1,\"period\":\"day\"},{\"count\":2,\"period\":\"day\"}]"), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", BODY("2027-02-29T10:00:00Z", "2027-03-29T10:00:00Z", STOCK), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", BODY("2027-03-01T10:00:00Z", "2027-03-01T10:00:00Z", STOCK), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", BODY("2027-03-01T10:00:00Z", "2027-03-02", STOCK), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad",
-   "{\"name\":\"n\",\"kind\":\"reward\",\"startAt\":\"2027-03-01T10:00:00Z\",\"endAt\":\"2027-04-01T10:00:00Z\",\"timeZone\":\"Mars/Base\",\"rewardCode\":\"r\"" STOCK "}", 400,
-   "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad",
-   "{\"name\":\"n\",\"kind\":\"reward\",\"startAt\":\"2027-03-01T10:00:00Z\",\"endAt\":\"2027-04-01T10:00:00Z\",\"timeZone\":\"UTC\",\"rewardCode\":\"none\"" STOCK "}", 400,
-   "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"eventCode\":\"none\""), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/%3Cb%3E", RUNNING(STOCK), 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/activities/-bad", RUNNING(STOCK), 400, "INVALID_REQUEST"},
-  {"GET", "/v1/activities/%3Cb%3E", NULL, 404, "ACTIVITY_NOT_FOUND"},
-  {"GET", "/v1/activities/%FF", NULL, 400, "INVALID_REQUEST"},
-  {"GET", "/v1/activities/a%00", NULL, 400, "INVALID_REQUEST"},
-  {"GET", "/v1/activities?limit=0", NULL, 400, "INVALID_REQUEST"},
-  {"GET", "/v1/activities?limit=1001", NULL, 400, "INVALID_REQUEST"},
-  {"GET", "/v1/activities?limit=1e2", NULL, 400, "INVALID_REQUEST"},
-  {"GET", "/v1/activities?status=open", NULL, 400, "INVALID_REQUEST"},
-  {"GET", "/v1/activities?after=%20", NULL, 400, "INVALID_REQUEST"},
-  {"GET", "/v1/activities/none/history", NULL, 404, "ACTIVITY_NOT_FOUND"},
-  {"GET", "/v1/activities/none/claims", NULL, 404, "ACTIVITY_NOT_FOUND"},
-  {"GET", "/v1/users/7/claims?after=-1", NULL, 400, "INVALID_REQUEST"},
-  {"GET", "/v1/users/7/claims?after=9223372036854775808", NULL, 400, "INVALID_REQUEST"},
-  {"POST", "/v1/activities/good/publish", "{\"reason\":1}", 400, "INVALID_REQUEST"},
-  {"POST", "/v1/activities/good/publish", "{\"reason\":null}", 400, "INVALID_REQUEST"},
-  {"POST", "/v1/activities/good/publish", "{\"because\":\"x\"}", 400, "INVALID_REQUEST"},
-  {"POST", "/v1/activities/good/publish", "[]", 400, "INVALID_REQUEST"},
-  {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":0,\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
-  {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":1.0,\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
-  {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":\"1\",\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
-  {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":9223372036854775807,\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
-  {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"a b\",\"by\":1,\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
-  {"POST", "/v1/activities/good/stock-adjustments", "{\"by\":1,\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
-  {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":1}", 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/rewards/bad", "{\"provider\":\"elsewhere\"}", 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/rewards/bad", "{\"provider\":\"simulator\",\"amount\":{\"amount\":-1000,\"currency\":\"CNY\"}}", 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/rewards/bad", "{\"provider\":\"simulator\",\"amount\":{\"amount\":1e2,\"currency\":\"CNY\"}}", 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/rewards/bad", "{\"provider\":\"simulator\",\"amount\":{\"amount\":9223372036854775808,\"currency\":\"CNY\"}}", 400, "INVALID_REQUEST"},
-  {"PUT", "/v1/rewards/b%20d", "{\"provider\":\"simulator\"}", 400, "INVALID_REQUEST"},
-  {"DELETE", "/v1/activities/good", NULL, 405, "METHOD_NOT_ALLOWED"},
-  {"POST", "/v1/activities/good/launch", "{}", 404, "NOT_FOUND"},
+static const struct {
+  const char *method, *path, *body;
+  int status;
+  const char *code;
+} cases[] = {
+    {"PUT", "/v1/activities/bad", "", 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", "[]", 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", "{}", 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"name\":\"twice\""), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"colour\":1"), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"venue\":null"), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"code\":\"other\""), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", RUNNING(",\"stock\":{\"total\":-1}"), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", RUNNING(",\"stock\":{\"total\":1.5}"), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", RUNNING(",\"stock\":{\"total\":9223372036854775808}"), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"attributes\":{\"a\":\"\\u0000\"}"), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"venue\":\"\xff\""), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad",
+     RUNNING(STOCK ",\"limits\":[{\"count\":1,\"period\":\"day\"},{\"count\":2,\"period\":\"day\"}]"), 400,
+     "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", BODY("2027-02-29T10:00:00Z", "2027-03-29T10:00:00Z", STOCK), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", BODY("2027-03-01T10:00:00Z", "2027-03-01T10:00:00Z", STOCK), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", BODY("2027-03-01T10:00:00Z", "2027-03-02", STOCK), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad",
+     "{\"name\":\"n\",\"kind\":\"reward\",\"startAt\":\"2027-03-01T10:00:00Z\",\"endAt\":\"2027-04-01T10:00:00Z\","
+     "\"timeZone\":\"Mars/Base\",\"rewardCode\":\"r\"" STOCK "}",
+     400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad",
+     "{\"name\":\"n\",\"kind\":\"reward\",\"startAt\":\"2027-03-01T10:00:00Z\",\"endAt\":\"2027-04-01T10:00:00Z\","
+     "\"timeZone\":\"UTC\",\"rewardCode\":\"none\"" STOCK "}",
+     400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/bad", RUNNING(STOCK ",\"eventCode\":\"none\""), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/%3Cb%3E", RUNNING(STOCK), 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/activities/-bad", RUNNING(STOCK), 400, "INVALID_REQUEST"},
+    {"GET", "/v1/activities/%3Cb%3E", NULL, 404, "ACTIVITY_NOT_FOUND"},
+    {"GET", "/v1/activities/%FF", NULL, 400, "INVALID_REQUEST"},
+    {"GET", "/v1/activities/a%00", NULL, 400, "INVALID_REQUEST"},
+    {"GET", "/v1/activities?limit=0", NULL, 400, "INVALID_REQUEST"},
+    {"GET", "/v1/activities?limit=1001", NULL, 400, "INVALID_REQUEST"},
+    {"GET", "/v1/activities?limit=1e2", NULL, 400, "INVALID_REQUEST"},
+    {"GET", "/v1/activities?status=open", NULL, 400, "INVALID_REQUEST"},
+    {"GET", "/v1/activities?after=%20", NULL, 400, "INVALID_REQUEST"},
+    {"GET", "/v1/activities/none/history", NULL, 404, "ACTIVITY_NOT_FOUND"},
+    {"GET", "/v1/activities/none/claims", NULL, 404, "ACTIVITY_NOT_FOUND"},
+    {"GET", "/v1/users/7/claims?after=-1", NULL, 400, "INVALID_REQUEST"},
+    {"GET", "/v1/users/7/claims?after=9223372036854775808", NULL, 400, "INVALID_REQUEST"},
+    {"POST", "/v1/activities/good/publish", "{\"reason\":1}", 400, "INVALID_REQUEST"},
+    {"POST", "/v1/activities/good/publish", "{\"reason\":null}", 400, "INVALID_REQUEST"},
+    {"POST", "/v1/activities/good/publish", "{\"because\":\"x\"}", 400, "INVALID_REQUEST"},
+    {"POST", "/v1/activities/good/publish", "[]", 400, "INVALID_REQUEST"},
+    {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":0,\"reason\":\"x\"}", 400,
+     "INVALID_REQUEST"},
+    {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":1.0,\"reason\":\"x\"}", 400,
+     "INVALID_REQUEST"},
+    {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":\"1\",\"reason\":\"x\"}", 400,
+     "INVALID_REQUEST"},
+    {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":9223372036854775807,\"reason\":\"x\"}",
+     400, "INVALID_REQUEST"},
+    {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"a b\",\"by\":1,\"reason\":\"x\"}", 400,
+     "INVALID_REQUEST"},
+    {"POST", "/v1/activities/good/stock-adjustments", "{\"by\":1,\"reason\":\"x\"}", 400, "INVALID_REQUEST"},
+    {"POST", "/v1/activities/good/stock-adjustments", "{\"key\":\"k\",\"by\":1}", 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/rewards/bad", "{\"provider\":\"elsewhere\"}", 400, "INVALID_REQUEST"},
+    {"PUT", "/v1/rewards/bad", "{\"provider\":\"simulator\",\"amount\":{\"amount\":-1000,\"currency\":\"CNY\"}}", 400,
+     "INVALID_REQUEST"},
+    {"PUT", "/v1/rewards/bad", "{\"provider\":\"simulator\",\"amount\":{\"amount\":1e2,\"currency\":\"CNY\"}}", 400,
+     "INVALID_REQUEST"},
+    {"PUT", "/v1/rewards/bad",
+     "{\"provider\":\"simulator\",\"amount\":{\"amount\":9223372036854775808,\"currency\":\"CNY\"}}", 400,
+     "INVALID_REQUEST"},
+    {"PUT", "/v1/rewards/b%20d", "{\"provider\":\"simulator\"}", 400, "INVALID_REQUEST"},
+    {"DELETE", "/v1/activities/good", NULL, 405, "METHOD_NOT_ALLOWED"},
+    {"POST", "/v1/activities/good/launch", "{}", 404, "NOT_FOUND"},
 };
 
 static void bad_input_is_a_clear_4xx_and_changes_nothing(void **state)
@@ -65,10 +82,14 @@ static void bad_input_is_a_clear_4xx_and_changes_nothing(void **state)
   struct fixture *f = *state;
   make_reward(f);
   put(f, "/v1/activities/good", RUNNING(STOCK), 201);
-  static const char tables[] = "select (select count(*) from largesse.activity), (select count(*) from largesse.reward), (select count(*) from largesse.activity_history),"
-                               " (select count(*) from largesse.stock_adjustment), (select max(version) from largesse.activity where code = 'good')";
+  static const char tables[] =
+      "select (select count(*) from largesse.activity), (select count(*) from largesse.reward), (select count(*) from "
+      "largesse.activity_history),"
+      " (select count(*) from largesse.stock_adjustment), (select max(version) from largesse.activity where code = "
+      "'good')";
   char *before = sql_table(f->stack->sql, "%s", tables);
-  for (size_t i = 0; i < ARRAY_LEN(cases); i++) assert_call(f, cases[i].method, cases[i].path, cases[i].body, cases[i].status, cases[i].code);
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+    assert_call(f, cases[i].method, cases[i].path, cases[i].body, cases[i].status, cases[i].code);
   char *after = sql_table(f->stack->sql, "%s", tables);
   assert_string_equal(before, after);
   mem_free(before);
@@ -86,25 +107,43 @@ static void commands_work_beside_the_daemon(void **state)
   buf_init(&out, 1 << 20);
   make_reward(f);
   put(f, "/v1/activities/by-hand", RUNNING(STOCK ",\"limits\":[]"), 201);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "publish", "by-hand", "--reason", "go", NULL}, &out), 0);
+  assert_int_equal(stack_command(f->stack, "scheduler",
+                                 (const char *[]){"activity", "publish", "by-hand", "--reason", "go", NULL}, &out),
+                   0);
   assert_non_null(strstr(buf_text(&out), "by-hand is published"));
   WAIT_FOR(claim_is(f, "by-hand", "a", 201), 2);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "pause", "by-hand", NULL}, &out), 64);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "pause", "by-hand", "--reason", "stop", NULL}, &out), 0);
+  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "pause", "by-hand", NULL}, &out),
+                   64);
+  assert_int_equal(stack_command(f->stack, "scheduler",
+                                 (const char *[]){"activity", "pause", "by-hand", "--reason", "stop", NULL}, &out),
+                   0);
   // From its commit no claim is accepted, whatever memory believes.
   claim(f, "by-hand", "b", 409, "PAUSED");
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "publish", "by-hand", "--reason", "again", NULL}, &out), 65);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "pause", "nothing", "--reason", "x", NULL}, &out), 65);
+  assert_int_equal(stack_command(f->stack, "scheduler",
+                                 (const char *[]){"activity", "publish", "by-hand", "--reason", "again", NULL}, &out),
+                   65);
+  assert_int_equal(stack_command(f->stack, "scheduler",
+                                 (const char *[]){"activity", "pause", "nothing", "--reason", "x", NULL}, &out),
+                   65);
   buf_clear(&out);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"stock", "adjust", "by-hand", "--by", "-3", "--key", "k", "--reason", "x", NULL}, &out), 0);
+  assert_int_equal(
+      stack_command(f->stack, "scheduler",
+                    (const char *[]){"stock", "adjust", "by-hand", "--by", "-3", "--key", "k", "--reason", "x", NULL},
+                    &out),
+      0);
   assert_non_null(strstr(buf_text(&out), "total 7, remaining 6"));
   buf_clear(&out);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "history", "by-hand", "--format", "json", NULL}, &out), 0);
+  assert_int_equal(stack_command(f->stack, "scheduler",
+                                 (const char *[]){"activity", "history", "by-hand", "--format", "json", NULL}, &out),
+                   0);
   assert_non_null(strstr(buf_text(&out), "\"actor\":\"cli:"));
   assert_non_null(strstr(buf_text(&out), "\"reason\":\"stop\""));
   json_t *json = NULL;
   buf_clear(&out);
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"claims", "list", "--activity", "by-hand", "--format", "json", NULL}, &out), 0);
+  assert_int_equal(
+      stack_command(f->stack, "scheduler",
+                    (const char *[]){"claims", "list", "--activity", "by-hand", "--format", "json", NULL}, &out),
+      0);
   assert_int_equal(jsonx_parse(buf_text(&out), out.len, &json, NULL), RESULT_OK);
   assert_int_equal(json_array_size(jsonx_pointer(json, "/items")), 1);
   const char *claim_id = json_string_value(jsonx_pointer(json, "/items/0/claimId"));
@@ -115,7 +154,8 @@ static void commands_work_beside_the_daemon(void **state)
   buf_clear(&out);
   assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "list", NULL}, &out), 0);
   assert_non_null(strstr(buf_text(&out), "by-hand                           paused"));
-  assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "list", "--formt", "json", NULL}, &out), 64);
+  assert_int_equal(
+      stack_command(f->stack, "scheduler", (const char *[]){"activity", "list", "--formt", "json", NULL}, &out), 64);
   json_decref(json);
   buf_release(&out);
 }
@@ -123,8 +163,8 @@ static void commands_work_beside_the_daemon(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(bad_input_is_a_clear_4xx_and_changes_nothing),
-    cmocka_unit_test(commands_work_beside_the_daemon),
+      cmocka_unit_test(bad_input_is_a_clear_4xx_and_changes_nothing),
+      cmocka_unit_test(commands_work_beside_the_daemon),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

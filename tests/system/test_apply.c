@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `scheduler apply` on a real database: twice changes nothing, plans, adjustments, what a running session refuses, all or nothing.
+// `scheduler apply` on a real database: twice changes nothing, plans, adjustments, what a running session refuses, all
+// or nothing.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -14,9 +15,11 @@
 #include "tests/support/stack.h"
 #include "tests/support/support.h"
 
-#define HEAD "event: fest\nname: Festival\ntimeZone: Asia/Shanghai\nrewards:\n  v: { provider: simulator, amount: { amount: 100, currency: CNY } }\nsessions:\n"
-#define ITEM "  - code: fest-{date}-{time}\n    kind: reward\n    reward: v\n    duration: 30m\n    publish: true\n"
-#define WHEN "    dates: [2030-10-01, 2030-10-02]\n    times: [\"11:00\", \"14:00\"]\n"
+#define HEAD                                                                                                       \
+  "event: fest\nname: Festival\ntimeZone: Asia/Shanghai\nrewards:\n  v: { provider: simulator, amount: { amount: " \
+  "100, currency: CNY } }\nsessions:\n"
+#define ITEM         "  - code: fest-{date}-{time}\n    kind: reward\n    reward: v\n    duration: 30m\n    publish: true\n"
+#define WHEN         "    dates: [2030-10-01, 2030-10-02]\n    times: [\"11:00\", \"14:00\"]\n"
 #define STOCK(total) "    stock: { total: " total " }\n"
 
 struct fixture {
@@ -49,14 +52,19 @@ static int stop(void **state)
 static int set_up(void **state)
 {
   struct fixture *f = *state;
-  f->stack = stack_start(f->server, &(struct stack_options){.schedulers = STACK_NONE, .no_fulfiller = true, .no_reconciler = true, .no_simulator = true});
+  f->stack = stack_start(
+      f->server, &(struct stack_options){
+                     .schedulers = STACK_NONE, .no_fulfiller = true, .no_reconciler = true, .no_simulator = true});
   return 0;
 }
 
 static int set_up_with_clock(void **state)
 {
   struct fixture *f = *state;
-  f->stack = stack_start(f->server, &(struct stack_options){.schedulers = STACK_NONE, .no_fulfiller = true, .no_reconciler = true, .no_simulator = true,
+  f->stack = stack_start(f->server, &(struct stack_options){.schedulers = STACK_NONE,
+                                                            .no_fulfiller = true,
+                                                            .no_reconciler = true,
+                                                            .no_simulator = true,
                                                             .test_clock = true});
   return 0;
 }
@@ -86,7 +94,8 @@ static void assert_apply(struct fixture *f, const char *yaml, const char *option
   struct buf out;
   buf_init(&out, 1 << 20);
   int got = apply(f, yaml, option, &out);
-  if (got != status || strstr(buf_text(&out), expected) == NULL) fail_msg("status %d:\n%s\nexpected %d: %s", got, buf_text(&out), status, expected);
+  if (got != status || strstr(buf_text(&out), expected) == NULL)
+    fail_msg("status %d:\n%s\nexpected %d: %s", got, buf_text(&out), status, expected);
   buf_release(&out);
 }
 
@@ -94,15 +103,21 @@ static void assert_apply(struct fixture *f, const char *yaml, const char *option
 static char *contents(struct fixture *f)
 {
   return sql_table(f->stack->sql,
-    "select 'event', e.code, e.name, e.time_zone, e.updated_at::text, '', '', '' from largesse.event e"
-    " union all select 'reward', r.code, r.provider, r.amount::text, r.params::text, r.id::text, '', '' from largesse.reward r"
-    " union all select 'activity', a.code, a.status, a.start_at::text, a.end_at::text, a.version::text, a.changed_at::text, a.stock_total::text from largesse.activity a"
-    " union all select 'stock', s.activity_id::text, s.remaining::text, s.taken::text, '', '', '', '' from largesse.stock s"
-    " union all select 'limit', l.activity_id::text, l.period, l.max_count::text, '', '', '', '' from largesse.activity_limit l"
-    " union all select 'adjustment', d.activity_id::text, d.key, d.by::text, d.reason, d.actor, '', '' from largesse.stock_adjustment d"
-    " union all select 'history', h.activity_id::text, h.id::text, h.to_status, h.actor, '', '', '' from largesse.activity_history h"
-    " union all select 'news', o.subject, o.type, '', '', '', '', '' from largesse.event_out o"
-    " order by 1, 2, 3, 4, 5");
+                   "select 'event', e.code, e.name, e.time_zone, e.updated_at::text, '', '', '' from largesse.event e"
+                   " union all select 'reward', r.code, r.provider, r.amount::text, r.params::text, r.id::text, '', '' "
+                   "from largesse.reward r"
+                   " union all select 'activity', a.code, a.status, a.start_at::text, a.end_at::text, a.version::text, "
+                   "a.changed_at::text, a.stock_total::text from largesse.activity a"
+                   " union all select 'stock', s.activity_id::text, s.remaining::text, s.taken::text, '', '', '', '' "
+                   "from largesse.stock s"
+                   " union all select 'limit', l.activity_id::text, l.period, l.max_count::text, '', '', '', '' from "
+                   "largesse.activity_limit l"
+                   " union all select 'adjustment', d.activity_id::text, d.key, d.by::text, d.reason, d.actor, '', '' "
+                   "from largesse.stock_adjustment d"
+                   " union all select 'history', h.activity_id::text, h.id::text, h.to_status, h.actor, '', '', '' "
+                   "from largesse.activity_history h"
+                   " union all select 'news', o.subject, o.type, '', '', '', '', '' from largesse.event_out o"
+                   " order by 1, 2, 3, 4, 5");
 }
 
 static void assert_contents(struct fixture *f, char *before)
@@ -118,12 +133,19 @@ static void twice_changes_nothing(void **state)
   struct fixture *f = *state;
   struct sql *sql = f->stack->sql;
   assert_apply(f, HEAD ITEM WHEN STOCK("5"), NULL, 0, ": 6 created, 0 updated, 0 unchanged, 4 published, 0 left alone");
-  assert_int_equal(sql_int(sql, "select count(*) from largesse.activity where status = 'published' and event_code = 'fest'"), 4);
+  assert_int_equal(
+      sql_int(sql, "select count(*) from largesse.activity where status = 'published' and event_code = 'fest'"), 4);
   // 11:00 in Shanghai is 03:00 UTC; an item without limits means one in total.
-  assert_true(sql_bool(sql, "select start_at = '2030-10-01 03:00+00' and end_at = '2030-10-01 03:30+00' from largesse.activity where code = 'fest-20301001-1100'"));
-  assert_int_equal(sql_int(sql, "select count(*) from largesse.activity_limit where period = 'total' and max_count = 1"), 4);
+  assert_true(sql_bool(sql,
+                       "select start_at = '2030-10-01 03:00+00' and end_at = '2030-10-01 03:30+00' from "
+                       "largesse.activity where code = 'fest-20301001-1100'"));
+  assert_int_equal(
+      sql_int(sql, "select count(*) from largesse.activity_limit where period = 'total' and max_count = 1"), 4);
   assert_int_equal(sql_int(sql, "select count(*) from largesse.stock where remaining = 5"), 4);
-  assert_int_equal(sql_int(sql, "select count(*) from largesse.activity_history where to_status = 'published' and actor like 'cli:%%'"), 4);
+  assert_int_equal(
+      sql_int(sql,
+              "select count(*) from largesse.activity_history where to_status = 'published' and actor like 'cli:%%'"),
+      4);
   char *before = contents(f);
   assert_apply(f, HEAD ITEM WHEN STOCK("5"), NULL, 0, ": 0 created, 0 updated, 6 unchanged, 0 published, 0 left alone");
   assert_contents(f, before);
@@ -133,14 +155,17 @@ static void a_plan_says_what_would_happen_and_changes_nothing(void **state)
 {
   struct fixture *f = *state;
   char *before = contents(f);
-  assert_apply(f, HEAD ITEM WHEN STOCK("5"), "--plan", 0, ": plan, nothing was changed: 6 created, 0 updated, 0 unchanged, 4 published");
+  assert_apply(f, HEAD ITEM WHEN STOCK("5"), "--plan", 0,
+               ": plan, nothing was changed: 6 created, 0 updated, 0 unchanged, 4 published");
   assert_contents(f, before);
   assert_apply(f, HEAD ITEM WHEN STOCK("5"), NULL, 0, "6 created");
   before = contents(f);
-  assert_apply(f, HEAD ITEM WHEN STOCK("8"), "--plan", 0, "fest-20301001-1100                        updated  stock.total (adjustment by +3: 5 -> 8)");
+  assert_apply(f, HEAD ITEM WHEN STOCK("8"), "--plan", 0,
+               "fest-20301001-1100                        updated  stock.total (adjustment by +3: 5 -> 8)");
   assert_contents(f, before);
   // The plan refuses what the real thing would refuse.
-  assert_apply(f, HEAD ITEM WHEN STOCK("5") "    limits: [{ count: 1, period: day }, { count: 2, period: day }]\n", "--plan", 65, "limits: a period is named twice");
+  assert_apply(f, HEAD ITEM WHEN STOCK("5") "    limits: [{ count: 1, period: day }, { count: 2, period: day }]\n",
+               "--plan", 65, "limits: a period is named twice");
   before = contents(f);
   assert_contents(f, before);
 }
@@ -153,11 +178,13 @@ static void a_changed_total_is_an_adjustment(void **state)
   sql_exec(sql, "update largesse.stock set remaining = 1, taken = 4");
   assert_apply(f, HEAD ITEM WHEN STOCK("8"), NULL, 0, "(adjustment by +3: 5 -> 8)");
   assert_int_equal(sql_int(sql, "select count(*) from largesse.stock where remaining = 4 and taken = 4"), 4);
-  assert_int_equal(sql_int(sql, "select count(*) from largesse.stock_adjustment where by = 3 and actor like 'cli:%%'"), 4);
+  assert_int_equal(sql_int(sql, "select count(*) from largesse.stock_adjustment where by = 3 and actor like 'cli:%%'"),
+                   4);
   // Only free units can be taken away again.
   assert_apply(f, HEAD ITEM WHEN STOCK("4"), NULL, 0, "(adjustment by -4: 8 -> 4)");
   char *before = contents(f);
-  assert_apply(f, HEAD ITEM WHEN STOCK("3"), NULL, 65, ":14: sessions[0].stock.total: only 0 units are free (fest-20301001-1100)");
+  assert_apply(f, HEAD ITEM WHEN STOCK("3"), NULL, 65,
+               ":14: sessions[0].stock.total: only 0 units are free (fest-20301001-1100)");
   assert_contents(f, before);
   before = contents(f);
   assert_apply(f, HEAD ITEM WHEN STOCK("4"), NULL, 0, "6 unchanged");
@@ -188,11 +215,15 @@ static void what_a_running_session_may_not_change_is_refused(void **state)
   assert_apply(f, moved, NULL, 65, ":3: timeZone: cannot change after publishing (fest-20301001-1100)");
   assert_contents(f, before);
   before = contents(f);
-  assert_apply(f, HEAD ITEM WHEN STOCK("unlimited"), NULL, 65, ":14: sessions[0].stock.total: limited and unlimited cannot be exchanged after publishing");
+  assert_apply(f, HEAD ITEM WHEN STOCK("unlimited"), NULL, 65,
+               ":14: sessions[0].stock.total: limited and unlimited cannot be exchanged after publishing");
   assert_contents(f, before);
   // A longer session and more stock are allowed while it runs.
-  assert_apply(f, HEAD "  - code: fest-{date}-{time}\n    kind: reward\n    reward: v\n    duration: 45m\n    publish: true\n" WHEN STOCK("6"), NULL, 0,
-               "fest-20301001-1100                        updated  endAt, stock.total (adjustment by +1: 5 -> 6)");
+  assert_apply(
+      f,
+      HEAD "  - code: fest-{date}-{time}\n    kind: reward\n    reward: v\n    duration: 45m\n    publish: true\n" WHEN
+          STOCK("6"),
+      NULL, 0, "fest-20301001-1100                        updated  endAt, stock.total (adjustment by +1: 5 -> 6)");
   mem_free(moved);
 }
 
@@ -200,7 +231,9 @@ static void a_session_that_runs_keeps_its_start(void **state)
 {
   struct fixture *f = *state;
   struct sql *sql = f->stack->sql;
-#define FIXED(time) HEAD "  - code: fest-one\n    kind: reward\n    reward: v\n    duration: 1h\n    publish: true\n    dates: [2030-10-01]\n    times: [\"" time "\"]\n" STOCK("5")
+#define FIXED(time)                                                                                            \
+  HEAD "  - code: fest-one\n    kind: reward\n    reward: v\n    duration: 1h\n    publish: true\n    dates: " \
+       "[2030-10-01]\n    times: [\"" time "\"]\n" STOCK("5")
   assert_apply(f, FIXED("11:00"), NULL, 0, "created, published");
   assert_apply(f, FIXED("11:05"), NULL, 0, "updated  startAt, endAt");
   sql_exec(sql, "select largesse.clock_set('2030-10-01 03:10+00'::timestamptz - clock_timestamp())");
@@ -213,7 +246,8 @@ static void a_session_that_runs_keeps_its_start(void **state)
 static void a_session_that_is_over_is_made_but_not_published(void **state)
 {
   struct fixture *f = *state;
-  assert_apply(f, HEAD ITEM "    dates: [2020-10-01]\n    times: [\"11:00\"]\n" STOCK("5"), NULL, 0, "not published: it has ended");
+  assert_apply(f, HEAD ITEM "    dates: [2020-10-01]\n    times: [\"11:00\"]\n" STOCK("5"), NULL, 0,
+               "not published: it has ended");
   assert_int_equal(sql_int(f->stack->sql, "select count(*) from largesse.activity where status = 'draft'"), 1);
 }
 
@@ -222,36 +256,48 @@ static void local_times_that_do_not_exist_are_refused(void **state)
 {
   struct fixture *f = *state;
   struct sql *sql = f->stack->sql;
-#define BERLIN(dates, times) "event: dst\nname: DST\ntimeZone: Europe/Berlin\nrewards:\n  v: { provider: simulator }\nsessions:\n" \
-  "  - code: dst-{date}-{n}\n    kind: reward\n    reward: v\n    duration: 10m\n    publish: true\n    dates: [" dates "]\n    times: [" times "]\n" STOCK("5")
+#define BERLIN(dates, times)                                                                                     \
+  "event: dst\nname: DST\ntimeZone: Europe/Berlin\nrewards:\n  v: { provider: simulator }\nsessions:\n"          \
+  "  - code: dst-{date}-{n}\n    kind: reward\n    reward: v\n    duration: 10m\n    publish: true\n    dates: " \
+  "[" dates "]\n    times: [" times "]\n" STOCK("5")
   char *before = contents(f);
-  assert_apply(f, BERLIN("2027-03-28", "\"01:30\", \"02:30\", \"03:30\""), NULL, 65, ":13: sessions[0].dates: there is no 2027-03-28 02:30:00 in Europe/Berlin (dst-20270328-2)");
+  assert_apply(f, BERLIN("2027-03-28", "\"01:30\", \"02:30\", \"03:30\""), NULL, 65,
+               ":13: sessions[0].dates: there is no 2027-03-28 02:30:00 in Europe/Berlin (dst-20270328-2)");
   assert_contents(f, before);
   assert_apply(f, BERLIN("2027-10-31", "\"02:30\", \"02:30+02:00\", \"02:30+01:00\""), NULL, 0, "5 created");
-  assert_true(sql_bool(sql, "select start_at = '2027-10-31 00:30+00' from largesse.activity where code = 'dst-20271031-1'"));
-  assert_true(sql_bool(sql, "select start_at = '2027-10-31 00:30+00' from largesse.activity where code = 'dst-20271031-2'"));
-  assert_true(sql_bool(sql, "select start_at = '2027-10-31 01:30+00' from largesse.activity where code = 'dst-20271031-3'"));
-  assert_apply(f, BERLIN("2027-10-30", "\"02:30+01:00\""), NULL, 65, "there is no 2027-10-30 02:30:00+01:00 in Europe/Berlin");
+  assert_true(
+      sql_bool(sql, "select start_at = '2027-10-31 00:30+00' from largesse.activity where code = 'dst-20271031-1'"));
+  assert_true(
+      sql_bool(sql, "select start_at = '2027-10-31 00:30+00' from largesse.activity where code = 'dst-20271031-2'"));
+  assert_true(
+      sql_bool(sql, "select start_at = '2027-10-31 01:30+00' from largesse.activity where code = 'dst-20271031-3'"));
+  assert_apply(f, BERLIN("2027-10-30", "\"02:30+01:00\""), NULL, 65,
+               "there is no 2027-10-30 02:30:00+01:00 in Europe/Berlin");
 #undef BERLIN
 }
 
 static void bad_files_apply_nothing(void **state)
 {
   struct fixture *f = *state;
-  static const struct { const char *yaml, *expected; } cases[] = {
-    {HEAD ITEM WHEN "\tstock: { total: 5 }\n", ":14: a tab is used as indentation; use spaces"},
-    {HEAD ITEM ITEM WHEN STOCK("5"), ":7: sessions[0].dates: is missing"},
-    {HEAD ITEM WHEN STOCK("5") STOCK("6"), ":15: key stock is repeated (first on line 14)"},
-    {HEAD ITEM WHEN STOCK("\"010\""), ":14: sessions[0].stock.total: must be an integer from 0 to 1000000000000"},
-    {HEAD ITEM WHEN STOCK("010"), ":14: sessions[0].stock.total: must be an integer from 0 to 1000000000000"},
-    {HEAD ITEM WHEN STOCK("*x"), ":14: aliases are not allowed"},
-    {HEAD ITEM WHEN STOCK("5") "    colour: red\n", ":15: sessions[0].colour: unknown key"},
-    {HEAD ITEM WHEN STOCK("5") "  - code: other\n    kind: reward\n    reward: nowhere\n    start: +5s\n    duration: 1s\n" STOCK("1"),
-     ":17: sessions[1].reward: there is no such reward (other)"},
-    {"event: fest\nname: F\ntimeZone: PST\nsessions:\n" ITEM WHEN STOCK("5"), ":3: timeZone: not an IANA time zone"},
-    {"event: fest\nname: F\ntimeZone: Foo/Bar\nsessions:\n" ITEM WHEN STOCK("5"), ":3: timeZone: not an IANA time zone"},
-    {"event: fest\nname: F\ntimeZone: Foo/Bar+3\nsessions:\n" ITEM WHEN STOCK("5"), ":3: timeZone: not an IANA time zone"},
-    {HEAD "  - {code: x, kind: number}\n", ":7: sessions[0].duration: is missing"},
+  static const struct {
+    const char *yaml, *expected;
+  } cases[] = {
+      {HEAD ITEM WHEN "\tstock: { total: 5 }\n", ":14: a tab is used as indentation; use spaces"},
+      {HEAD ITEM ITEM WHEN STOCK("5"), ":7: sessions[0].dates: is missing"},
+      {HEAD ITEM WHEN STOCK("5") STOCK("6"), ":15: key stock is repeated (first on line 14)"},
+      {HEAD ITEM WHEN STOCK("\"010\""), ":14: sessions[0].stock.total: must be an integer from 0 to 1000000000000"},
+      {HEAD ITEM WHEN STOCK("010"), ":14: sessions[0].stock.total: must be an integer from 0 to 1000000000000"},
+      {HEAD ITEM WHEN STOCK("*x"), ":14: aliases are not allowed"},
+      {HEAD ITEM WHEN STOCK("5") "    colour: red\n", ":15: sessions[0].colour: unknown key"},
+      {HEAD ITEM WHEN STOCK(
+           "5") "  - code: other\n    kind: reward\n    reward: nowhere\n    start: +5s\n    duration: 1s\n" STOCK("1"),
+       ":17: sessions[1].reward: there is no such reward (other)"},
+      {"event: fest\nname: F\ntimeZone: PST\nsessions:\n" ITEM WHEN STOCK("5"), ":3: timeZone: not an IANA time zone"},
+      {"event: fest\nname: F\ntimeZone: Foo/Bar\nsessions:\n" ITEM WHEN STOCK("5"),
+       ":3: timeZone: not an IANA time zone"},
+      {"event: fest\nname: F\ntimeZone: Foo/Bar+3\nsessions:\n" ITEM WHEN STOCK("5"),
+       ":3: timeZone: not an IANA time zone"},
+      {HEAD "  - {code: x, kind: number}\n", ":7: sessions[0].duration: is missing"},
   };
   char *before = contents(f);
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) assert_apply(f, cases[i].yaml, NULL, 65, cases[i].expected);
@@ -267,7 +313,10 @@ static void an_unknown_provider_is_refused(void **state)
   buf_init(&out, 1 << 20);
   char *config = support_format("%s.conf", f->file);
   FILE *file = fopen(config, "we");
-  if (file == NULL || fputs("fulfiller: { providers: { simulator: { base_url: \"http://127.0.0.1:9\" } } }\n", file) < 0 || fclose(file) != 0) support_die("cannot write");
+  if (file == NULL ||
+      fputs("fulfiller: { providers: { simulator: { base_url: \"http://127.0.0.1:9\" } } }\n", file) < 0 ||
+      fclose(file) != 0)
+    support_die("cannot write");
   char *shipped = f->stack->config;
   f->stack->config = config;
   assert_apply(f, yaml, NULL, 65, ":5: rewards.v: provider: is not configured under fulfiller.providers");
@@ -282,11 +331,16 @@ static void demonstrations_keep_their_times(void **state)
 {
   struct fixture *f = *state;
   struct sql *sql = f->stack->sql;
-#define DEMO(code) "event: demo\nname: Demo\ntimeZone: Asia/Shanghai\nrewards:\n  v: { provider: simulator }\nsessions:\n" \
-  "  - { code: \"" code "\", kind: reward, reward: v, start: +60s, every: 8s, count: 3, duration: 30s, stock: { total: 5 }, publish: true }\n"
+#define DEMO(code)                                                                                                    \
+  "event: demo\nname: Demo\ntimeZone: Asia/Shanghai\nrewards:\n  v: { provider: simulator }\nsessions:\n"             \
+  "  - { code: \"" code                                                                                               \
+  "\", kind: reward, reward: v, start: +60s, every: 8s, count: 3, duration: 30s, stock: { total: 5 }, publish: true " \
+  "}\n"
   assert_apply(f, DEMO("demo-{n}"), NULL, 0, ": 5 created, 0 updated, 0 unchanged, 3 published");
-  assert_true(sql_bool(sql, "select max(start_at) - min(start_at) = interval '16 s' and min(start_at) between largesse.clock_now() + interval '30 s'"
-                            " and largesse.clock_now() + interval '61 s' from largesse.activity"));
+  assert_true(sql_bool(sql,
+                       "select max(start_at) - min(start_at) = interval '16 s' and min(start_at) between "
+                       "largesse.clock_now() + interval '30 s'"
+                       " and largesse.clock_now() + interval '61 s' from largesse.activity"));
   char *before = contents(f);
   assert_apply(f, DEMO("demo-{n}"), NULL, 0, ": 0 created, 0 updated, 5 unchanged, 0 published");
   assert_contents(f, before);
@@ -327,8 +381,10 @@ static void two_at_once_agree(void **state)
   char *scheduler = support_bin("scheduler");
   write_event(f, HEAD ITEM WHEN STOCK("5"));
   for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
-    runs[i] = process_spawn(&(struct process_spec){.name = "apply", .argv = (const char *[]){scheduler, "-c", f->stack->config, "apply", f->file, NULL},
-                                                   .env = (const char *const *)f->stack->env});
+    runs[i] = process_spawn(
+        &(struct process_spec){.name = "apply",
+                               .argv = (const char *[]){scheduler, "-c", f->stack->config, "apply", f->file, NULL},
+                               .env = (const char *const *)f->stack->env});
   }
   for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
     int status = process_wait(runs[i], 60);
@@ -338,28 +394,29 @@ static void two_at_once_agree(void **state)
   }
   assert_int_equal(sql_int(f->stack->sql, "select count(*) from largesse.activity where status = 'published'"), 4);
   assert_int_equal(sql_int(f->stack->sql, "select count(*) from largesse.reward"), 1);
-  assert_int_equal(sql_int(f->stack->sql, "select count(*) from largesse.activity_history where to_status = 'published'"), 4);
+  assert_int_equal(
+      sql_int(f->stack->sql, "select count(*) from largesse.activity_history where to_status = 'published'"), 4);
   mem_free(scheduler);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name)            cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define TEST_WITH_CLOCK(name) cmocka_unit_test_setup_teardown(name, set_up_with_clock, tear_down)
   const struct CMUnitTest tests[] = {
-    TEST(twice_changes_nothing),
-    TEST(a_plan_says_what_would_happen_and_changes_nothing),
-    TEST(a_changed_total_is_an_adjustment),
-    TEST(a_removed_session_is_left_alone),
-    TEST_WITH_CLOCK(what_a_running_session_may_not_change_is_refused),
-    TEST_WITH_CLOCK(a_session_that_runs_keeps_its_start),
-    TEST(a_session_that_is_over_is_made_but_not_published),
-    TEST(local_times_that_do_not_exist_are_refused),
-    TEST(bad_files_apply_nothing),
-    TEST(an_unknown_provider_is_refused),
-    TEST_WITH_CLOCK(demonstrations_keep_their_times),
-    TEST(the_report_is_json_for_programs),
-    TEST(two_at_once_agree),
+      TEST(twice_changes_nothing),
+      TEST(a_plan_says_what_would_happen_and_changes_nothing),
+      TEST(a_changed_total_is_an_adjustment),
+      TEST(a_removed_session_is_left_alone),
+      TEST_WITH_CLOCK(what_a_running_session_may_not_change_is_refused),
+      TEST_WITH_CLOCK(a_session_that_runs_keeps_its_start),
+      TEST(a_session_that_is_over_is_made_but_not_published),
+      TEST(local_times_that_do_not_exist_are_refused),
+      TEST(bad_files_apply_nothing),
+      TEST(an_unknown_provider_is_refused),
+      TEST_WITH_CLOCK(demonstrations_keep_their_times),
+      TEST(the_report_is_json_for_programs),
+      TEST(two_at_once_agree),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The database pool against a real server: every request gets exactly one of rows, error and time-out; retries, deadlines
-// and the queue's cap. Faults of the server are in test_db_pool_faults.c, values and sessions in test_db_values.c.
+// The database pool against a real server: every request gets exactly one of rows, error and time-out; retries,
+// deadlines and the queue's cap. Faults of the server are in test_db_pool_faults.c, values and sessions in
+// test_db_values.c.
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
@@ -23,7 +24,8 @@ static const char tables[] =
     "create function fail_with(state text) returns bigint language plpgsql as $$ begin perform nextval('tried');"
     " raise exception 'as asked' using errcode = state, detail = 'the detail', hint = 'the hint'; end $$;"
     "create function take_two(a int, b int) returns bigint language plpgsql as $$ begin"
-    " update item set n = n + 1 where id = a; perform pg_sleep(0.3); update item set n = n + 1 where id = b; return 2; end $$;";
+    " update item set n = n + 1 where id = a; perform pg_sleep(0.3); update item set n = n + 1 where id = b; return 2; "
+    "end $$;";
 
 static int start(void **state)
 {
@@ -44,7 +46,8 @@ static const struct db_statement one_over = {"one_over", "select 1 / $1::bigint 
 static const struct db_statement sleep_for = {"sleep_for", "select 7::bigint as number from pg_sleep($1::float8)"};
 static const struct db_statement fail_with = {"fail_with", "select fail_with($1::text) as number"};
 static const struct db_statement take_two = {"take_two", "select take_two($1::int, $2::int) as number"};
-static const struct db_statement insert_late = {"insert_late", "insert into unique_late select unnest($1::int[]) returning n as number"};
+static const struct db_statement insert_late = {
+    "insert_late", "insert into unique_late select unnest($1::int[]) returning n as number"};
 
 // --- one answer ------------------------------------------------------------------------------------------------------
 
@@ -237,7 +240,8 @@ static void init_sleep(struct db_fixture *f, struct db_probe *p, const char *sec
 static void a_timeout_comes_once_and_the_statement_runs_on(void **state)
 {
   struct db_fixture *f = *state;
-  static const struct db_statement slow_write = {"slow_write", "update item set n = n + 1000 where id = 9 and pg_sleep(0.8) is not null"};
+  static const struct db_statement slow_write = {
+      "slow_write", "update item set n = n + 1000 where id = 9 and pg_sleep(0.8) is not null"};
   f->rig.conf.pool_size = 1;
   rig_open_pool(&f->rig, NULL);
   struct db_probe slow, next;
@@ -281,7 +285,9 @@ static void a_statement_that_does_not_end_loses_its_connection_after_the_grace(v
   probe_wait(&next, 5);
   assert_int_equal(next.rows_calls, 1);
   assert_int_equal(probe_calls(&slow), 1);
-  sql_exec(f->sql, "select pg_terminate_backend(pid) from pg_stat_activity where query like '%%pg_sleep(%%' and datname = current_database() and pid <> pg_backend_pid()");
+  sql_exec(f->sql,
+           "select pg_terminate_backend(pid) from pg_stat_activity where query like '%%pg_sleep(%%' and datname = "
+           "current_database() and pid <> pg_backend_pid()");
   probe_release(&slow);
   probe_release(&next);
 }
@@ -328,9 +334,12 @@ static void closing_the_pool_answers_everything_first(void **state)
   }
 }
 
-// --- use from inside, pooler ------------------------------------------------------------------------------------------
+// --- use from inside, pooler
+// ------------------------------------------------------------------------------------------
 
-struct chain { int left; };
+struct chain {
+  int left;
+};
 
 static void submit_again(struct db_probe *p)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The database pool while its server fails: killed backends, an immediate restart, a lost standby, and a crowd of requests
-// through all of it. What was sent and not answered is unknown; what was not sent is known to have changed nothing.
+// The database pool while its server fails: killed backends, an immediate restart, a lost standby, and a crowd of
+// requests through all of it. What was sent and not answered is unknown; what was not sent is known to have changed
+// nothing.
 // runs alone
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "common/mem.h"
 #include "tests/support/db_probe.h"
@@ -49,8 +50,10 @@ static void kill_backends(struct db_fixture *f)
 
 static bool is_running(struct db_fixture *f, const char *what)
 {
-  return sql_int(f->sql, "select count(*) from pg_stat_activity where application_name = 'db_probe' and state = 'active'"
-                         " and query like '%%%s%%'", what) > 0;
+  return sql_int(f->sql,
+                 "select count(*) from pg_stat_activity where application_name = 'db_probe' and state = 'active'"
+                 " and query like '%%%s%%'",
+                 what) > 0;
 }
 
 static void a_statement_whose_backend_dies_is_unknown_and_the_next_one_works(void **state)
@@ -87,8 +90,12 @@ static void idle_connections_that_die_are_replaced_without_anybody_noticing(void
   for (int round = 0; round < 5; round++) {
     char *killed_at = sql_text(f->sql, "select clock_timestamp()");
     kill_backends(f);
-    RIG_WAIT(&f->rig, sql_int(f->sql, "select count(*) from pg_stat_activity where application_name = 'db_probe'"
-                                      " and backend_start > '%s'", killed_at) == 3, 5);
+    RIG_WAIT(&f->rig,
+             sql_int(f->sql,
+                     "select count(*) from pg_stat_activity where application_name = 'db_probe'"
+                     " and backend_start > '%s'",
+                     killed_at) == 3,
+             5);
     mem_free(killed_at);
     struct db_probe p;
     probe_init(&p, &f->rig, &plus_one);
@@ -138,7 +145,8 @@ static void while_the_server_is_down_requests_fail_early_and_then_the_pool_comes
   probe_release(&again);
 }
 
-// A commit that waits for a standby and is cancelled there reports success with a warning: the row may be lost in a fail-over.
+// A commit that waits for a standby and is cancelled there reports success with a warning: the row may be lost in a
+// fail-over.
 static void a_commit_whose_standby_did_not_answer_is_unknown(void **state)
 {
   struct db_fixture *f = *state;
@@ -198,9 +206,12 @@ static void in_a_crowd_with_dying_backends_every_request_has_one_true_answer(voi
     const struct db_probe *p = &crowd[i];
     assert_int_equal(probe_calls(p), 1);
     bool is_there = sql_bool(f->sql, "select exists (select from mark where n = %d)", FIRST_OF_CROWD + i);
-    if (p->rows_calls == 1) assert_true(is_there);
-    else if (p->failure != DB_FAILED_UNKNOWN) assert_false(is_there);
-    else unknown++;
+    if (p->rows_calls == 1)
+      assert_true(is_there);
+    else if (p->failure != DB_FAILED_UNKNOWN)
+      assert_false(is_there);
+    else
+      unknown++;
     probe_release(&crowd[i]);
   }
   print_message("%d kills, %d of %d unknown\n", kills, unknown, CROWD);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values on their way through common/db and a real server: scalars, arrays, very large ones; roles; blocking sessions.
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
@@ -39,9 +39,10 @@ static const struct db_statement who = {"who", "select current_user::text as tex
 static void values_keep_their_value(void **state)
 {
   struct db_fixture *f = *state;
-  static const struct db_statement echo = {
-      "echo", "select jsonb_build_array($1::bigint, $2::text, $3::boolean, $4::timestamptz at time zone 'UTC', $5::bytea, $6::text)::text as text,"
-              " $1::bigint as number"};
+  static const struct db_statement echo = {"echo",
+                                           "select jsonb_build_array($1::bigint, $2::text, $3::boolean, "
+                                           "$4::timestamptz at time zone 'UTC', $5::bytea, $6::text)::text as text,"
+                                           " $1::bigint as number"};
   rig_open_pool(&f->rig, NULL);
   struct db_probe p;
   probe_init(&p, &f->rig, &echo);
@@ -55,8 +56,9 @@ static void values_keep_their_value(void **state)
   probe_wait(&p, 5);
   assert_int_equal(p.rows_calls, 1);
   assert_int_equal(p.first, INT64_MIN);
-  assert_string_equal(buf_text(&p.text), "[-9223372036854775808, \"it's \\\"quoted\\\" \\\\ 抢购 %s $1\", true,"
-                                         " \"2026-12-31T11:54:56.123456\", \"\\\\x00ff\", null]");
+  assert_string_equal(buf_text(&p.text),
+                      "[-9223372036854775808, \"it's \\\"quoted\\\" \\\\ 抢购 %s $1\", true,"
+                      " \"2026-12-31T11:54:56.123456\", \"\\\\x00ff\", null]");
   probe_release(&p);
 }
 
@@ -64,8 +66,9 @@ static void arrays_keep_their_elements(void **state)
 {
   struct db_fixture *f = *state;
   static const struct db_statement echo = {
-      "echo_arrays", "select jsonb_build_array($1::bigint[], $2::int[], $3::text[], $4::boolean[], $5::text[],"
-                     " (select array_agg(t at time zone 'UTC') from unnest($6::timestamptz[]) t))::text as text"};
+      "echo_arrays",
+      "select jsonb_build_array($1::bigint[], $2::int[], $3::text[], $4::boolean[], $5::text[],"
+      " (select array_agg(t at time zone 'UTC') from unnest($6::timestamptz[]) t))::text as text"};
   rig_open_pool(&f->rig, NULL);
   struct db_probe p;
   probe_init(&p, &f->rig, &echo);
@@ -95,8 +98,9 @@ static void arrays_keep_their_elements(void **state)
   assert_int_equal(probe_submit(&p), RESULT_OK);
   probe_wait(&p, 5);
   assert_int_equal(p.rows_calls, 1);
-  assert_string_equal(buf_text(&p.text), "[[9223372036854775807, null, -1], [-2147483648], [\"\", \"a,b{\\\"}\"], [true, false], [],"
-                                         " [\"2000-01-01T00:00:00.000001\", \"1970-01-01T00:00:00\"]]");
+  assert_string_equal(buf_text(&p.text),
+                      "[[9223372036854775807, null, -1], [-2147483648], [\"\", \"a,b{\\\"}\"], [true, false], [],"
+                      " [\"2000-01-01T00:00:00.000001\", \"1970-01-01T00:00:00\"]]");
   probe_release(&p);
 }
 
@@ -154,7 +158,10 @@ static void connections_take_on_the_role(void **state)
   assert_int_equal(probe_submit(&p), RESULT_OK);
   probe_wait(&p, 5);
   assert_string_equal(buf_text(&p.text), "db_probe_role");
-  WAIT_FOR(sql_int(f->sql, "select count(*) from pg_stat_activity where application_name = 'db_probe' and datname = current_database()") == 2, 5);
+  WAIT_FOR(sql_int(f->sql,
+                   "select count(*) from pg_stat_activity where application_name = 'db_probe' and datname = "
+                   "current_database()") == 2,
+           5);
   probe_release(&p);
 }
 
@@ -167,7 +174,8 @@ static void a_session_runs_scripts_and_statements_and_keeps_the_servers_words(vo
   assert_int_equal(db_session_script(s, "create table denied (n int)"), RESULT_DENIED);
   db_session_close(s);
   assert_int_equal(db_session_open(&f->rig.conf, "db_probe", NULL, &s, why), RESULT_OK);
-  assert_int_equal(db_session_script(s, "create table by_script (n int); insert into by_script values (3), (4)"), RESULT_OK);
+  assert_int_equal(db_session_script(s, "create table by_script (n int); insert into by_script values (3), (4)"),
+                   RESULT_OK);
   assert_int_equal(db_session_script(s, "insert into by_script values (5); select 1 / 0"), RESULT_INVALID);
   assert_string_equal(db_session_error(s)->sqlstate, "22012");
   struct db_args args;

@@ -111,9 +111,10 @@ static void a_refused_claim_gives_everything_back(void **state)
                             .code = "refusal",
                             .stock = 1,
                             .limits = "[{\"count\":1,\"period\":\"total\"},{\"count\":1,\"period\":\"day\"}]"});
-  delivery_script(s, 42,
-         "[{\"delayMs\":400,\"status\":400,\"effect\":\"none\",\"body\":{\"code\":\"WALLET_CLOSED\",\"message\":"
-         "\"gone\"}}]");
+  delivery_script(
+      s, 42,
+      "[{\"delayMs\":400,\"status\":400,\"effect\":\"none\",\"body\":{\"code\":\"WALLET_CLOSED\",\"message\":"
+      "\"gone\"}}]");
   struct delivery_claim refused = delivery_claim(s, "refusal", 42);
   // While the delivery is under way everything is held: nobody else gets the last one.
   struct claim_click other = claim_click(s->scheduler_ports[0], "refusal", 43, "other-1");

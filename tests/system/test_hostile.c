@@ -141,9 +141,7 @@ static void strike(struct rig *rig, enum fault fault)
       process_kill(s->fulfiller);
       stack_start_fulfiller(s);
       break;
-    case KILL_FULFILLER_1:
-      kill_second_fulfiller(rig);
-      break;
+    case KILL_FULFILLER_1: kill_second_fulfiller(rig); break;
     case KILL_RECONCILER:
       process_kill(s->reconciler);
       stack_start_reconciler(s);
@@ -162,8 +160,7 @@ static void strike(struct rig *rig, enum fault fault)
       server_broker_kill(rig->server);
       server_broker_start(rig->server);
       break;
-    case FAULTS:
-      break;
+    case FAULTS: break;
   }
 }
 

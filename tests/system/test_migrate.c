@@ -59,7 +59,8 @@ static int tear_down(void **state)
 
 static int migrate(struct fixture *f, struct buf *out)
 {
-  return process_run((const char *[]){f->scheduler, "migrate", NULL}, (const char *[]){f->setting, NULL}, 120, out, out);
+  return process_run((const char *[]){f->scheduler, "migrate", NULL}, (const char *[]){f->setting, NULL}, 120, out,
+                     out);
 }
 
 static void assert_migrate(struct fixture *f, int status, const char *expected)
@@ -67,16 +68,21 @@ static void assert_migrate(struct fixture *f, int status, const char *expected)
   struct buf out;
   buf_init(&out, 65536);
   int got = migrate(f, &out);
-  if (got != status || strstr(buf_text(&out), expected) == NULL) fail_msg("status %d: %s (expected %d: %s)", got, buf_text(&out), status, expected);
+  if (got != status || strstr(buf_text(&out), expected) == NULL)
+    fail_msg("status %d: %s (expected %d: %s)", got, buf_text(&out), status, expected);
   buf_release(&out);
 }
 
 static char *schema_of(struct fixture *f)
 {
-  return sql_table(f->sql, "select p.oid::regprocedure::text, md5(prosrc), p.prosecdef::text from pg_proc p where pronamespace = 'largesse'::regnamespace"
-                           " union all select c.oid::regclass::text || '.' || a.attname, a.atttypid::regtype::text, a.attnotnull::text from pg_class c"
-                           " join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 where c.relnamespace = 'largesse'::regnamespace"
-                           " order by 1, 2");
+  return sql_table(
+      f->sql,
+      "select p.oid::regprocedure::text, md5(prosrc), p.prosecdef::text from pg_proc p where pronamespace = "
+      "'largesse'::regnamespace"
+      " union all select c.oid::regclass::text || '.' || a.attname, a.atttypid::regtype::text, a.attnotnull::text from "
+      "pg_class c"
+      " join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 where c.relnamespace = 'largesse'::regnamespace"
+      " order by 1, 2");
 }
 
 static void a_second_run_changes_nothing(void **state)
@@ -103,7 +109,8 @@ static void two_at_once_are_safe(void **state)
   struct fixture *f = *state;
   struct process *runs[3];
   for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
-    runs[i] = process_spawn(&(struct process_spec){.name = "migrate", .argv = (const char *[]){f->scheduler, "migrate", NULL},
+    runs[i] = process_spawn(&(struct process_spec){.name = "migrate",
+                                                   .argv = (const char *[]){f->scheduler, "migrate", NULL},
                                                    .env = (const char *[]){f->setting, NULL}});
   }
   for (size_t i = 0; i < ARRAY_LEN(runs); i++) {
@@ -130,7 +137,9 @@ static void a_changed_function_is_applied_again(void **state)
 {
   struct fixture *f = *state;
   assert_migrate(f, 0, "up to date");
-  sql_exec(f->sql, "create or replace function largesse.time_text(i_at timestamptz) returns text language sql stable strict parallel safe as $$ select 'old' $$");
+  sql_exec(f->sql,
+           "create or replace function largesse.time_text(i_at timestamptz) returns text language sql stable strict "
+           "parallel safe as $$ select 'old' $$");
   sql_exec(f->sql, "update largesse.migration set checksum = repeat('0', 64) where path = 'functions/time_text.sql'");
   assert_migrate(f, 0, "2 files applied");  // the function, and the grants that follow every change
   char *text = sql_text(f->sql, "select largesse.time_text('2026-11-29 12:00+00')");
@@ -143,7 +152,8 @@ static void a_newer_schema_is_refused(void **state)
   struct fixture *f = *state;
   assert_migrate(f, 0, "up to date");
   sql_exec(f->sql, "insert into largesse.migration (path, checksum) values ('schema/9999_future.sql', 'x')");
-  assert_migrate(f, 65, "the database has sql/schema/9999_future.sql, which this version does not know; use the newer program");
+  assert_migrate(
+      f, 65, "the database has sql/schema/9999_future.sql, which this version does not know; use the newer program");
 }
 
 static void a_fault_leaves_nothing_behind(void **state)
@@ -152,7 +162,9 @@ static void a_fault_leaves_nothing_behind(void **state)
   // A table of ours that somebody made by hand stands in the way of the first file.
   sql_exec(f->sql, "create schema largesse; create table largesse.event (x int)");
   assert_migrate(f, 65, "schema/0001_base.sql: relation \"event\" already exists (42P07)");
-  assert_int_equal(sql_int(f->sql, "select count(*) from pg_class where relnamespace = 'largesse'::regnamespace and relkind = 'r'"), 1);
+  assert_int_equal(
+      sql_int(f->sql, "select count(*) from pg_class where relnamespace = 'largesse'::regnamespace and relkind = 'r'"),
+      1);
   sql_exec(f->sql, "drop schema largesse cascade");
   assert_migrate(f, 0, "up to date");
 }
@@ -162,8 +174,10 @@ static void an_absent_server_is_one_line_and_69(void **state)
   struct fixture *f = *state;
   struct buf out;
   buf_init(&out, 65536);
-  char *setting = support_format("LARGESSE_DATABASE__CONNINFO=host=127.0.0.1 port=%d dbname=x user=x", server_free_port(f->server));
-  int status = process_run((const char *[]){f->scheduler, "migrate", NULL}, (const char *[]){setting, NULL}, 60, &out, &out);
+  char *setting =
+      support_format("LARGESSE_DATABASE__CONNINFO=host=127.0.0.1 port=%d dbname=x user=x", server_free_port(f->server));
+  int status =
+      process_run((const char *[]){f->scheduler, "migrate", NULL}, (const char *[]){setting, NULL}, 60, &out, &out);
   assert_int_equal(status, 69);
   assert_non_null(strstr(buf_text(&out), "scheduler: migrate: "));
   assert_int_equal(strcspn(buf_text(&out), "\n"), out.len - 1);
@@ -174,13 +188,13 @@ static void an_absent_server_is_one_line_and_69(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(a_second_run_changes_nothing, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(two_at_once_are_safe, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(an_edited_old_migration_is_refused, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(a_changed_function_is_applied_again, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(a_newer_schema_is_refused, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(a_fault_leaves_nothing_behind, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(an_absent_server_is_one_line_and_69, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_second_run_changes_nothing, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(two_at_once_are_safe, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(an_edited_old_migration_is_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_changed_function_is_applied_again, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_newer_schema_is_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_fault_leaves_nothing_behind, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(an_absent_server_is_one_line_and_69, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

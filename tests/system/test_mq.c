@@ -160,7 +160,8 @@ static void rung_gives_back_under_the_own_key(void **state)
       .name = "retry.400ms", .ttl = span_ms(400), .dead_letter_exchange = "fulfilment", .bind_exchange = "retry.400ms"};
   mq_publisher_exchange(f->p, &x);
   mq_publisher_queue(f->p, &q);
-  struct mq_received *a = mq_fixture_subscribe(f, "lane.a", 10, false, NULL), *b = mq_fixture_subscribe(f, "lane.b", 10, false, NULL);
+  struct mq_received *a = mq_fixture_subscribe(f, "lane.a", 10, false, NULL),
+                     *b = mq_fixture_subscribe(f, "lane.b", 10, false, NULL);
   struct mq_outcomes o = {0};
   struct mono_time sent = clk_mono();
   assert_true(mq_send_number(f->p, "retry.400ms", "a", 1, mq_on_outcome, &o));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people do about dead letters, by command and over HTTP: what was planted in them stays text (B105), a retry is previewed, done once, and
-// tells what had already ended (B115).
+// What people do about dead letters, by command and over HTTP: what was planted in them stays text (B105), a retry is
+// previewed, done once, and tells what had already ended (B115).
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -28,16 +28,23 @@ static int set_up(void **state)
 {
   static struct rig rig;
   rig.server = server_start();
-  rig.stack = stack_start(rig.server, &(struct stack_options){
-                                        .schedulers = STACK_NONE, .no_fulfiller = true, .no_simulator = true,
-                                        .env = (const char *const[]){"LARGESSE_RECONCILER__DEAD_LETTERS__BATCH_ROWS=3", "LARGESSE_RECONCILER__FIGURES_EVERY=100ms", NULL}});
+  rig.stack = stack_start(rig.server, &(struct stack_options){.schedulers = STACK_NONE,
+                                                              .no_fulfiller = true,
+                                                              .no_simulator = true,
+                                                              .env = (const char *const[]){
+                                                                  "LARGESSE_RECONCILER__DEAD_LETTERS__BATCH_ROWS=3",
+                                                                  "LARGESSE_RECONCILER__FIGURES_EVERY=100ms", NULL}});
   sql_exec(rig.stack->sql,
            "do $$ begin perform largesse.reward_put('voucher', 'simulator', 100, 'CNY', '{}');"
-           " perform largesse.activity_put(jsonb_build_object('code', 'a', 'name', 'n', 'kind', 'reward', 'timeZone', 'UTC', 'rewardCode', 'voucher',"
-           "   'startAt', now() - interval '1 hour', 'endAt', now() + interval '1 day', 'stock', '{\"total\": 50}'::jsonb), 'test', null);"
+           " perform largesse.activity_put(jsonb_build_object('code', 'a', 'name', 'n', 'kind', 'reward', 'timeZone', "
+           "'UTC', 'rewardCode', 'voucher',"
+           "   'startAt', now() - interval '1 hour', 'endAt', now() + interval '1 day', 'stock', '{\"total\": "
+           "50}'::jsonb), 'test', null);"
            " perform largesse.activity_action('a', 'publish', 'test', null, null);"
-           " perform largesse.claim_submit(id, array(select 'b' || n from generate_series(1, %d) n), array(select n::bigint from generate_series(1, %d) n),"
-           "   array_fill(1, array[%d]), array_fill(null::text, array[%d]), '5 s') from largesse.activity; end $$", CLAIMS, CLAIMS, CLAIMS, CLAIMS);
+           " perform largesse.claim_submit(id, array(select 'b' || n from generate_series(1, %d) n), array(select "
+           "n::bigint from generate_series(1, %d) n),"
+           "   array_fill(1, array[%d]), array_fill(null::text, array[%d]), '5 s') from largesse.activity; end $$",
+           CLAIMS, CLAIMS, CLAIMS, CLAIMS);
   *state = &rig;
   return 0;
 }
@@ -54,14 +61,21 @@ static int tear_down(void **state)
 static void begin_anew(struct stack *s)
 {
   sql_exec(s->sql,
-           "delete from largesse.dead_letter; delete from largesse.attempt; delete from largesse.finding; alter table largesse.dead_letter alter column id restart with 1000;"
-           "update largesse.claim set status = 'issuing', review_since = now(), review_cause = 'attempts_used_up', next_attempt_at = null, attempts = 2, attempts_before = 0;"
-           "insert into largesse.dead_letter (id, activity_id, claim_id, provider, cause, detail, opened_at) overriding system value"
+           "delete from largesse.dead_letter; delete from largesse.attempt; delete from largesse.finding; alter table "
+           "largesse.dead_letter alter column id restart with 1000;"
+           "update largesse.claim set status = 'issuing', review_since = now(), review_cause = 'attempts_used_up', "
+           "next_attempt_at = null, attempts = 2, attempts_before = 0;"
+           "insert into largesse.dead_letter (id, activity_id, claim_id, provider, cause, detail, opened_at) "
+           "overriding system value"
            "  select user_id, activity_id, id, 'simulator', 'attempts_used_up', 'no answer', now() from largesse.claim;"
-           "insert into largesse.attempt select activity_id, id, n, 'deliver', 'simulator', now(), 1500, 'retry', 500, 'oops' from largesse.claim, generate_series(1, 2) n");
+           "insert into largesse.attempt select activity_id, id, n, 'deliver', 'simulator', now(), 1500, 'retry', 500, "
+           "'oops' from largesse.claim, generate_series(1, 2) n");
 }
 
-static int64_t total_of(const json_t *result, const char *name) { return json_integer_value(json_object_get(result, name)); }
+static int64_t total_of(const json_t *result, const char *name)
+{
+  return json_integer_value(json_object_get(result, name));
+}
 
 static json_t *get(struct stack *s, const char *path)
 {
@@ -94,8 +108,12 @@ static void lists_are_filtered_and_paged(void **state)
     json_decref(page);
   }
   assert_int_equal(seen, CLAIMS);
-  static const struct { const char *query; size_t count; } cases[] = {
-    {"provider=simulator", CLAIMS}, {"provider=other", 0}, {"cause=attempts_used_up&activityCode=a", CLAIMS}, {"activityCode=b", 0}, {"state=closed", 0}, {"state=all", CLAIMS},
+  static const struct {
+    const char *query;
+    size_t count;
+  } cases[] = {
+      {"provider=simulator", CLAIMS}, {"provider=other", 0}, {"cause=attempts_used_up&activityCode=a", CLAIMS},
+      {"activityCode=b", 0},          {"state=closed", 0},   {"state=all", CLAIMS},
   };
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     char *one = support_format("/v1/dead-letters?%s", cases[i].query);
@@ -114,12 +132,31 @@ static void bad_requests_are_refused_and_change_nothing(void **state)
 {
   struct stack *s = ((struct rig *)*state)->stack;
   static const char *const bodies[] = {
-    "{}", "{\"ids\":[]}", "{\"ids\":[\"x\"]}", "{\"ids\":[0]}", "{\"ids\":[1.5]}", "{\"ids\":[-1]}", "{\"ids\":[9223372036854775808]}", "{\"ids\":1}", "{\"ids\":[1],\"filter\":{}}",
-    "{\"filter\":{\"status\":\"x\"}}", "{\"filter\":[]}", "{\"ids\":[1],\"dryRun\":\"yes\"}", "{\"ids\":[1],\"reason\":5}", "{\"ids\":[1],\"ids\":[2]}", "[1]", "nothing", "{\"ids\":[1],\"force\":true}",
+      "{}",
+      "{\"ids\":[]}",
+      "{\"ids\":[\"x\"]}",
+      "{\"ids\":[0]}",
+      "{\"ids\":[1.5]}",
+      "{\"ids\":[-1]}",
+      "{\"ids\":[9223372036854775808]}",
+      "{\"ids\":1}",
+      "{\"ids\":[1],\"filter\":{}}",
+      "{\"filter\":{\"status\":\"x\"}}",
+      "{\"filter\":[]}",
+      "{\"ids\":[1],\"dryRun\":\"yes\"}",
+      "{\"ids\":[1],\"reason\":5}",
+      "{\"ids\":[1],\"ids\":[2]}",
+      "[1]",
+      "nothing",
+      "{\"ids\":[1],\"force\":true}",
   };
-  static const struct { const char *path; int status; } paths[] = {
-    {"/v1/dead-letters?limit=0", 400}, {"/v1/dead-letters?limit=1001", 400}, {"/v1/dead-letters?after=x", 400}, {"/v1/dead-letters?state=lost", 400},
-    {"/v1/dead-letters?cause=%FF", 400}, {"/v1/findings?state=lost", 400}, {"/v1/dead-letters/x", 404}, {"/v1/dead-letters/99999", 404}, {"/v1/findings/nothing", 404},
+  static const struct {
+    const char *path;
+    int status;
+  } paths[] = {
+      {"/v1/dead-letters?limit=0", 400},    {"/v1/dead-letters?limit=1001", 400}, {"/v1/dead-letters?after=x", 400},
+      {"/v1/dead-letters?state=lost", 400}, {"/v1/dead-letters?cause=%FF", 400},  {"/v1/findings?state=lost", 400},
+      {"/v1/dead-letters/x", 404},          {"/v1/dead-letters/99999", 404},      {"/v1/findings/nothing", 404},
   };
   begin_anew(s);
   for (size_t i = 0; i < ARRAY_LEN(bodies); i++) json_decref(retry(s, bodies[i], 400));
@@ -149,7 +186,9 @@ static void a_double_click_retries_once_and_tells_what_had_ended(void **state)
 {
   struct stack *s = ((struct rig *)*state)->stack;
   begin_anew(s);
-  sql_exec(s->sql, "select largesse.claim_move(array_agg(activity_id), array_agg(id), 'succeeded', null, null, null) from largesse.claim where user_id <= 4");
+  sql_exec(s->sql,
+           "select largesse.claim_move(array_agg(activity_id), array_agg(id), 'succeeded', null, null, null) from "
+           "largesse.claim where user_id <= 4");
   static const char body[] = "{\"ids\":[1,2,\"3\",4,5,6,7,8,9,10],\"reason\":\"wallet is mended\"}";
   const struct http_request request = {.port = s->reconciler_port, .path = "/v1/dead-letters/retry", .body = body};
   const struct http_request requests[] = {request, request};
@@ -166,9 +205,16 @@ static void a_double_click_retries_once_and_tells_what_had_ended(void **state)
   }
   assert_int_equal(retried, 6);
   assert_int_equal(done, 14);
-  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.dead_letter where resolution = 'retried' and closed_by = 'anonymous' and close_reason = 'wallet is mended'"), 6);
-  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.claim where user_id between 5 and 10 and review_since is null and next_attempt_at <= now() and attempts_before = 2"), 6);
-  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.claim where user_id > 10 and review_since is not null"), 2);
+  assert_int_equal(sql_int(s->sql,
+                           "select count(*) from largesse.dead_letter where resolution = 'retried' and closed_by = "
+                           "'anonymous' and close_reason = 'wallet is mended'"),
+                   6);
+  assert_int_equal(sql_int(s->sql,
+                           "select count(*) from largesse.claim where user_id between 5 and 10 and review_since is "
+                           "null and next_attempt_at <= now() and attempts_before = 2"),
+                   6);
+  assert_int_equal(
+      sql_int(s->sql, "select count(*) from largesse.claim where user_id > 10 and review_since is not null"), 2);
 }
 
 static void claims_stand_for_their_letters(void **state)
@@ -181,7 +227,8 @@ static void claims_stand_for_their_letters(void **state)
   assert_int_equal(total_of(result, "retried"), 1);
   assert_int_equal(total_of(result, "notFound"), 1);
   json_decref(result);
-  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.dead_letter where id = 3 and resolution = 'retried'"), 1);
+  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.dead_letter where id = 3 and resolution = 'retried'"),
+                   1);
   mem_free(id);
   mem_free(body);
 }
@@ -193,8 +240,11 @@ static void commands_do_the_same(void **state)
   buf_init(&out, 100000);
   begin_anew(s);
   sql_exec(s->sql, "select largesse.dead_letter_unreadable('simulator', 'unreadable', 'no JSON', 'xx')");
-  sql_exec(s->sql, "select largesse.claim_move(array_agg(activity_id), array_agg(id), 'succeeded', null, null, null) from largesse.claim where user_id = 1");
-  assert_int_equal(stack_command(s, "reconciler", (const char *const[]){"dead-letters", "list", "--format", "json", NULL}, &out), 0);
+  sql_exec(s->sql,
+           "select largesse.claim_move(array_agg(activity_id), array_agg(id), 'succeeded', null, null, null) from "
+           "largesse.claim where user_id = 1");
+  assert_int_equal(
+      stack_command(s, "reconciler", (const char *const[]){"dead-letters", "list", "--format", "json", NULL}, &out), 0);
   json_t *list = json_loads(buf_text(&out), 0, NULL);
   assert_non_null(list);
   assert_int_equal(json_array_size(json_object_get(list, "items")), CLAIMS);
@@ -203,14 +253,22 @@ static void commands_do_the_same(void **state)
   assert_int_equal(stack_command(s, "reconciler", (const char *const[]){"dead-letters", "show", "2", NULL}, &out), 0);
   assert_non_null(strstr(buf_text(&out), "attempt 2  step deliver"));
   buf_clear(&out);
-  assert_int_equal(stack_command(s, "reconciler", (const char *const[]){"dead-letters", "retry", "1", "2", "--dry-run", NULL}, &out), 0);
+  assert_int_equal(
+      stack_command(s, "reconciler", (const char *const[]){"dead-letters", "retry", "1", "2", "--dry-run", NULL}, &out),
+      0);
   assert_non_null(strstr(buf_text(&out), "would retry 1; already done and skipped: 1"));
   buf_clear(&out);
-  assert_int_equal(stack_command(s, "reconciler", (const char *const[]){"dead-letters", "retry", "1", "2", "--reason", "r", NULL}, &out), 0);
+  assert_int_equal(stack_command(s, "reconciler",
+                                 (const char *const[]){"dead-letters", "retry", "1", "2", "--reason", "r", NULL}, &out),
+                   0);
   assert_non_null(strstr(buf_text(&out), "retried 1; already done and skipped: 1"));
   assert_non_null(strstr(buf_text(&out), "already_done\n"));
   buf_clear(&out);
-  assert_int_equal(stack_command(s, "reconciler", (const char *const[]){"dead-letters", "retry", "--provider", "simulator", "--activity", "a", "--reason", "r", "--format", "json", NULL}, &out), 0);
+  assert_int_equal(stack_command(s, "reconciler",
+                                 (const char *const[]){"dead-letters", "retry", "--provider", "simulator", "--activity",
+                                                       "a", "--reason", "r", "--format", "json", NULL},
+                                 &out),
+                   0);
   json_t *result = json_loads(buf_text(&out), 0, NULL);
   assert_int_equal(total_of(result, "retried"), CLAIMS - 2);
   json_decref(result);
@@ -219,19 +277,23 @@ static void commands_do_the_same(void **state)
   buf_release(&out);
 }
 
-// --- the page ------------------------------------------------------------------------------------------------------------
+// --- the page
+// ------------------------------------------------------------------------------------------------------------
 
 static void planted_text_stays_text(void **state)
 {
   struct stack *s = ((struct rig *)*state)->stack;
   static const char *const paths[] = {"/", "/v1/dead-letters", "/v1/dead-letters/1"};
   begin_anew(s);
-  sql_exec(s->sql, "update largesse.dead_letter set cause = '<script>alert(1)</script>', detail = '\"><img src=x onerror=alert(1)>' where id = 1");
+  sql_exec(s->sql,
+           "update largesse.dead_letter set cause = '<script>alert(1)</script>', detail = '\"><img src=x "
+           "onerror=alert(1)>' where id = 1");
   for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
     struct http_answer answer;
     http_get(s->reconciler_port, paths[i], &answer);
     assert_int_equal(answer.status, 200);
-    char *type = http_answer_header(&answer, "Content-Type"), *policy = http_answer_header(&answer, "Content-Security-Policy");
+    char *type = http_answer_header(&answer, "Content-Type"),
+         *policy = http_answer_header(&answer, "Content-Security-Policy");
     if (i == 0) {
       assert_string_equal(type, "text/html; charset=utf-8");
       assert_non_null(policy);
@@ -296,15 +358,15 @@ static void it_stops_and_starts_and_ends_cleanly(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lists_are_filtered_and_paged),
-    cmocka_unit_test(bad_requests_are_refused_and_change_nothing),
-    cmocka_unit_test(a_preview_changes_nothing),
-    cmocka_unit_test(a_double_click_retries_once_and_tells_what_had_ended),
-    cmocka_unit_test(claims_stand_for_their_letters),
-    cmocka_unit_test(commands_do_the_same),
-    cmocka_unit_test(planted_text_stays_text),
-    cmocka_unit_test(figures_follow_the_rows),
-    cmocka_unit_test(it_stops_and_starts_and_ends_cleanly),
+      cmocka_unit_test(lists_are_filtered_and_paged),
+      cmocka_unit_test(bad_requests_are_refused_and_change_nothing),
+      cmocka_unit_test(a_preview_changes_nothing),
+      cmocka_unit_test(a_double_click_retries_once_and_tells_what_had_ended),
+      cmocka_unit_test(claims_stand_for_their_letters),
+      cmocka_unit_test(commands_do_the_same),
+      cmocka_unit_test(planted_text_stays_text),
+      cmocka_unit_test(figures_follow_the_rows),
+      cmocka_unit_test(it_stops_and_starts_and_ends_cleanly),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

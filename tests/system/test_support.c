@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The test support library itself: servers that stop and come back, children that end, HTTP that is cut off.
 // runs alone
+#include <cmocka.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -129,9 +129,12 @@ static void nobody_listening_is_no_answer(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(databases_are_fresh_and_apart),   cmocka_unit_test(postgres_comes_back_after_a_crash),
-      cmocka_unit_test(broker_keeps_messages_over_a_restart), cmocka_unit_test(commands_have_output_status_and_an_end),
-      cmocka_unit_test(children_are_seen_to_end),        cmocka_unit_test(nobody_listening_is_no_answer),
+      cmocka_unit_test(databases_are_fresh_and_apart),
+      cmocka_unit_test(postgres_comes_back_after_a_crash),
+      cmocka_unit_test(broker_keeps_messages_over_a_restart),
+      cmocka_unit_test(commands_have_output_status_and_an_end),
+      cmocka_unit_test(children_are_seen_to_end),
+      cmocka_unit_test(nobody_listening_is_no_answer),
   };
   return cmocka_run_group_tests(tests, start, stop);
 }

@@ -11,7 +11,9 @@
 
 #include "scheduler/activity_doc.h"
 
-#define HEAD "{\"name\":\"n\",\"kind\":\"reward\",\"startAt\":\"2026-10-01T11:00:00+08:00\",\"endAt\":\"2026-10-01T12:00:00+08:00\",\"timeZone\":\"Asia/Shanghai\""
+#define HEAD                                                                                                          \
+  "{\"name\":\"n\",\"kind\":\"reward\",\"startAt\":\"2026-10-01T11:00:00+08:00\",\"endAt\":\"2026-10-01T12:00:00+08:" \
+  "00\",\"timeZone\":\"Asia/Shanghai\""
 #define REST ",\"rewardCode\":\"r\",\"stock\":{\"total\":10}}"
 
 static json_t *parse(const char *text)
@@ -46,19 +48,28 @@ static void assert_fault(const char *text, const char *path_code, const char *ex
 static void a_document_is_carried_over_in_utc(void **state)
 {
   (void)state;
-  assert_doc(HEAD REST, "a", "{\"code\":\"a\",\"name\":\"n\",\"kind\":\"reward\",\"startAt\":\"2026-10-01T03:00:00.000000Z\",\"endAt\":\"2026-10-01T04:00:00.000000Z\","
+  assert_doc(HEAD REST, "a",
+             "{\"code\":\"a\",\"name\":\"n\",\"kind\":\"reward\",\"startAt\":\"2026-10-01T03:00:00.000000Z\",\"endAt\":"
+             "\"2026-10-01T04:00:00.000000Z\","
              "\"timeZone\":\"Asia/Shanghai\",\"rewardCode\":\"r\",\"stock\":{\"total\":10}}");
-  assert_doc(HEAD ",\"code\":\"a\",\"eventCode\":\"e\",\"venue\":\"v\",\"attributes\":{\"x\":[1,null]},\"limits\":[{\"count\":2,\"period\":\"day\"}],"
-             "\"rewardCode\":\"r\",\"stock\":{\"total\":null,\"segments\":1}}", NULL,
-             "{\"code\":\"a\",\"name\":\"n\",\"kind\":\"reward\",\"startAt\":\"2026-10-01T03:00:00.000000Z\",\"endAt\":\"2026-10-01T04:00:00.000000Z\","
-             "\"timeZone\":\"Asia/Shanghai\",\"eventCode\":\"e\",\"venue\":\"v\",\"attributes\":{\"x\":[1,null]},\"limits\":[{\"count\":2,\"period\":\"day\"}],"
+  assert_doc(HEAD
+             ",\"code\":\"a\",\"eventCode\":\"e\",\"venue\":\"v\",\"attributes\":{\"x\":[1,null]},\"limits\":[{"
+             "\"count\":2,\"period\":\"day\"}],"
+             "\"rewardCode\":\"r\",\"stock\":{\"total\":null,\"segments\":1}}",
+             NULL,
+             "{\"code\":\"a\",\"name\":\"n\",\"kind\":\"reward\",\"startAt\":\"2026-10-01T03:00:00.000000Z\",\"endAt\":"
+             "\"2026-10-01T04:00:00.000000Z\","
+             "\"timeZone\":\"Asia/"
+             "Shanghai\",\"eventCode\":\"e\",\"venue\":\"v\",\"attributes\":{\"x\":[1,null]},\"limits\":[{\"count\":2,"
+             "\"period\":\"day\"}],"
              "\"rewardCode\":\"r\",\"stock\":{\"total\":null}}");
 }
 
 static void each_fault_names_its_path(void **state)
 {
   (void)state;
-  static const char CODE_RULE[] = "must be 1 to 64 letters, digits, dots, underscores or hyphens, beginning with a letter or digit";
+  static const char CODE_RULE[] =
+      "must be 1 to 64 letters, digits, dots, underscores or hyphens, beginning with a letter or digit";
   char expected[JSONX_WHY_BYTES];
   assert_fault("[]", "a", "must be an object");
   assert_fault(HEAD REST, NULL, "code: is missing");
@@ -67,16 +78,21 @@ static void each_fault_names_its_path(void **state)
   assert_fault(HEAD ",\"code\":null" REST, "a", "code: must be a text");
   (void)snprintf(expected, sizeof expected, "code: %s", CODE_RULE);
   assert_fault(HEAD ",\"code\":\"a b\"" REST, NULL, expected);
-  assert_fault(HEAD ",\"rewardCode\":\"r\",\"stock\":{\"total\":-1}}", "a", "stock.total: must be an integer from 0 to 1000000000000");
-  assert_fault(HEAD ",\"rewardCode\":\"r\",\"stock\":{\"total\":1.0}}", "a", "stock.total: must be an integer from 0 to 1000000000000");
-  assert_fault(HEAD ",\"rewardCode\":\"r\",\"stock\":{\"total\":\"10\"}}", "a", "stock.total: must be an integer from 0 to 1000000000000");
-  assert_fault(HEAD ",\"rewardCode\":\"r\",\"stock\":{\"total\":true}}", "a", "stock.total: must be an integer from 0 to 1000000000000");
+  assert_fault(HEAD ",\"rewardCode\":\"r\",\"stock\":{\"total\":-1}}", "a",
+               "stock.total: must be an integer from 0 to 1000000000000");
+  assert_fault(HEAD ",\"rewardCode\":\"r\",\"stock\":{\"total\":1.0}}", "a",
+               "stock.total: must be an integer from 0 to 1000000000000");
+  assert_fault(HEAD ",\"rewardCode\":\"r\",\"stock\":{\"total\":\"10\"}}", "a",
+               "stock.total: must be an integer from 0 to 1000000000000");
+  assert_fault(HEAD ",\"rewardCode\":\"r\",\"stock\":{\"total\":true}}", "a",
+               "stock.total: must be an integer from 0 to 1000000000000");
   assert_fault(HEAD ",\"rewardCode\":\"r\",\"stock\":{}}", "a", "stock.total: is missing");
   assert_fault(HEAD ",\"rewardCode\":\"r\",\"stock\":{\"total\":1,\"x\":1}}", "a", "stock.x: is not known here");
   assert_fault(HEAD ",\"rewardCode\":\"r\"}", "a", "stock: is missing");
   assert_fault(HEAD ",\"stock\":{\"total\":1}}", "a", "rewardCode: is missing");
   assert_fault(HEAD ",\"surprise\":1" REST, "a", "surprise: is not known here");
-  assert_fault(HEAD ",\"limits\":[{\"count\":0,\"period\":\"day\"}]" REST, "a", "limits[0].count: must be an integer from 1 to 2147483647");
+  assert_fault(HEAD ",\"limits\":[{\"count\":0,\"period\":\"day\"}]" REST, "a",
+               "limits[0].count: must be an integer from 1 to 2147483647");
   assert_fault(HEAD ",\"limits\":[{\"count\":1,\"period\":\"day\"},{\"count\":1,\"period\":\"year\"}]" REST, "a",
                "limits[1].period: must be total, day, week, month or event");
   assert_fault(HEAD ",\"limits\":[1]" REST, "a", "limits[0]: must be an object");
@@ -88,7 +104,8 @@ static void each_fault_names_its_path(void **state)
 static void a_window_must_exist_and_have_a_length(void **state)
 {
   (void)state;
-#define WINDOW(start, end) "{\"name\":\"n\",\"kind\":\"reward\",\"timeZone\":\"UTC\",\"startAt\":\"" start "\",\"endAt\":\"" end "\"" REST
+#define WINDOW(start, end) \
+  "{\"name\":\"n\",\"kind\":\"reward\",\"timeZone\":\"UTC\",\"startAt\":\"" start "\",\"endAt\":\"" end "\"" REST
   static const char TIME_RULE[] = "must be an existing time such as \"2026-11-29T12:00:00+08:00\"";
   char start_fault[JSONX_WHY_BYTES], end_fault[JSONX_WHY_BYTES];
   (void)snprintf(start_fault, sizeof start_fault, "startAt: %s", TIME_RULE);
@@ -107,7 +124,9 @@ static void kinds_to_come_are_refused_by_name(void **state)
   static const char *const kinds[][2] = {{"number", "kind: this version serves activities of kind reward only"},
                                          {"lottery", "kind: must be reward, registration, number or exchange"}};
   for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-    (void)snprintf(text, sizeof text, "{\"name\":\"n\",\"kind\":\"%s\",\"timeZone\":\"UTC\",\"startAt\":\"2027-01-01T00:00:00Z\",\"endAt\":\"2027-01-02T00:00:00Z\"" REST,
+    (void)snprintf(text, sizeof text,
+                   "{\"name\":\"n\",\"kind\":\"%s\",\"timeZone\":\"UTC\",\"startAt\":\"2027-01-01T00:00:00Z\","
+                   "\"endAt\":\"2027-01-02T00:00:00Z\"" REST,
                    kinds[i][0]);
     assert_fault(text, "a", kinds[i][1]);
   }
@@ -119,7 +138,8 @@ static void a_reward_is_taken_apart(void **state)
   char *providers[] = {(char[]){"simulator"}, (char[]){"simulator-b"}};
   struct reward_terms terms = {0};
   char fault[JSONX_WHY_BYTES];
-  json_t *body = parse("{\"provider\":\"simulator-b\",\"amount\":{\"amount\":1299,\"currency\":\"CNY\"},\"params\":{\"a\":1}}");
+  json_t *body =
+      parse("{\"provider\":\"simulator-b\",\"amount\":{\"amount\":1299,\"currency\":\"CNY\"},\"params\":{\"a\":1}}");
   assert_int_equal(reward_doc_check(body, "r", providers, 2, &terms, fault), RESULT_OK);
   assert_string_equal(terms.code, "r");
   assert_string_equal(terms.provider, "simulator-b");
@@ -135,16 +155,20 @@ static void rewards_are_refused_with_their_path(void **state)
   (void)state;
   char *providers[] = {(char[]){"simulator"}};
   static const char *const cases[][2] = {
-    {"{}", "provider: is missing"},
-    {"{\"provider\":\"elsewhere\"}", "provider: is not configured under fulfiller.providers"},
-    {"{\"provider\":\"simulator\",\"amount\":{\"amount\":-1,\"currency\":\"CNY\"}}", "amount.amount: must be an integer of at least 0"},
-    {"{\"provider\":\"simulator\",\"amount\":{\"amount\":1.5,\"currency\":\"CNY\"}}", "amount.amount: must be an integer of at least 0"},
-    {"{\"provider\":\"simulator\",\"amount\":{\"amount\":1,\"currency\":\"yuan\"}}", "amount.currency: must have at most 3 characters"},
-    {"{\"provider\":\"simulator\",\"amount\":{\"amount\":1,\"currency\":\"cny\"}}", "amount.currency: must be a three-letter ISO 4217 code"},
-    {"{\"provider\":\"simulator\",\"amount\":{\"amount\":1}}", "amount.currency: is missing"},
-    {"{\"provider\":\"simulator\",\"amount\":5}", "amount: must be an object"},
-    {"{\"provider\":\"simulator\",\"params\":[]}", "params: must be an object"},
-    {"{\"provider\":\"simulator\",\"price\":1}", "price: is not known here"},
+      {"{}", "provider: is missing"},
+      {"{\"provider\":\"elsewhere\"}", "provider: is not configured under fulfiller.providers"},
+      {"{\"provider\":\"simulator\",\"amount\":{\"amount\":-1,\"currency\":\"CNY\"}}",
+       "amount.amount: must be an integer of at least 0"},
+      {"{\"provider\":\"simulator\",\"amount\":{\"amount\":1.5,\"currency\":\"CNY\"}}",
+       "amount.amount: must be an integer of at least 0"},
+      {"{\"provider\":\"simulator\",\"amount\":{\"amount\":1,\"currency\":\"yuan\"}}",
+       "amount.currency: must have at most 3 characters"},
+      {"{\"provider\":\"simulator\",\"amount\":{\"amount\":1,\"currency\":\"cny\"}}",
+       "amount.currency: must be a three-letter ISO 4217 code"},
+      {"{\"provider\":\"simulator\",\"amount\":{\"amount\":1}}", "amount.currency: is missing"},
+      {"{\"provider\":\"simulator\",\"amount\":5}", "amount: must be an object"},
+      {"{\"provider\":\"simulator\",\"params\":[]}", "params: must be an object"},
+      {"{\"provider\":\"simulator\",\"price\":1}", "price: is not known here"},
   };
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     struct reward_terms terms = {.provider = "untouched"};
@@ -160,9 +184,12 @@ static void rewards_are_refused_with_their_path(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_document_is_carried_over_in_utc),  cmocka_unit_test(each_fault_names_its_path),
-    cmocka_unit_test(a_window_must_exist_and_have_a_length), cmocka_unit_test(kinds_to_come_are_refused_by_name),
-    cmocka_unit_test(a_reward_is_taken_apart),            cmocka_unit_test(rewards_are_refused_with_their_path),
+      cmocka_unit_test(a_document_is_carried_over_in_utc),
+      cmocka_unit_test(each_fault_names_its_path),
+      cmocka_unit_test(a_window_must_exist_and_have_a_length),
+      cmocka_unit_test(kinds_to_come_are_refused_by_name),
+      cmocka_unit_test(a_reward_is_taken_apart),
+      cmocka_unit_test(rewards_are_refused_with_their_path),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,8 @@ struct parsed {
 static enum result parse(struct parsed *p, int argc, char **argv)
 {
   *p = (struct parsed){.why = ""};
-  const struct cmdline_option options[] = {{"--reason", &p->reason, NULL}, {"--kind", &p->kind, NULL}, {"--all", NULL, &p->all}};
+  const struct cmdline_option options[] = {
+      {"--reason", &p->reason, NULL}, {"--kind", &p->kind, NULL}, {"--all", NULL, &p->all}};
   return cmdline_parse(options, ARRAY_LEN(options), argc, argv, &p->words, p->why);
 }
 
@@ -33,7 +34,8 @@ static void options_and_words_mix(void **state)
 {
   (void)state;
   struct parsed p;
-  char a[] = "7", b[] = "--reason", c[] = "because of", d[] = "8", e[] = "--kind=x=y", f[] = "--all", g[] = "--", h[] = "--kind";
+  char a[] = "7", b[] = "--reason", c[] = "because of", d[] = "8", e[] = "--kind=x=y", f[] = "--all", g[] = "--",
+       h[] = "--kind";
   char *argv[] = {a, b, c, d, e, f, g, h};
   assert_int_equal(parse(&p, ARRAY_LEN(argv), argv), RESULT_OK);
   assert_string_equal(p.reason, "because of");
@@ -67,7 +69,8 @@ static void a_choice_is_one_of_the_words(void **state)
 static void faults_are_named(void **state)
 {
   (void)state;
-  char reason[] = "--reason", twice[] = "--reason=a", flag[] = "--all=yes", unknown[] = "--nope", shortened[] = "--reas", letter[] = "-x";
+  char reason[] = "--reason", twice[] = "--reason=a", flag[] = "--all=yes", unknown[] = "--nope",
+       shortened[] = "--reas", letter[] = "-x";
   check_fault(reason, NULL, "--reason: needs a value");
   check_fault(twice, twice, "--reason: given twice");
   check_fault(flag, NULL, "--all: takes no value");
@@ -101,7 +104,8 @@ static void letters_are_named_by_number_or_claim(void **state)
   assert_int_equal(claim.activity_id, 683000001);
   assert_int_equal(claim.number, 5);
   static const char *const bad[] = {"", "-", "-5", "5-", "0", "x", "1-2-3", "1-0", "9223372036854775808", "1 ", "+1"};
-  for (size_t i = 0; i < ARRAY_LEN(bad); i++) assert_int_equal(dead_letter_parse(bad[i], &letter, &claim), RESULT_INVALID);
+  for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+    assert_int_equal(dead_letter_parse(bad[i], &letter, &claim), RESULT_INVALID);
 }
 
 static void retries_are_counted_and_listed(void **state)
@@ -117,13 +121,16 @@ static void retries_are_counted_and_listed(void **state)
   assert_int_equal(retry_result_add(&r, &(struct retry_row){4, "", "exploded"}), RESULT_UNEXPECTED);
   retry_result_add_unknown(&r, (struct claim_ref){683000001, 9});
   retry_result_put_json(&r, &out);
-  assert_string_equal(buf_text(&out),
-    "{\"dryRun\":false,\"total\":4,\"retried\":1,\"alreadyDone\":1,\"notRetryable\":1,\"notFound\":1,\"items\":["
-    "{\"id\":\"1\",\"claimId\":\"683000001-5\",\"outcome\":\"retried\"},{\"id\":\"2\",\"claimId\":\"683000001-6\",\"outcome\":\"already_done\"},"
-    "{\"id\":\"3\",\"outcome\":\"not_retryable\"},{\"claimId\":\"683000001-9\",\"outcome\":\"not_found\"}]}");
+  assert_string_equal(
+      buf_text(&out),
+      "{\"dryRun\":false,\"total\":4,\"retried\":1,\"alreadyDone\":1,\"notRetryable\":1,\"notFound\":1,\"items\":["
+      "{\"id\":\"1\",\"claimId\":\"683000001-5\",\"outcome\":\"retried\"},{\"id\":\"2\",\"claimId\":\"683000001-6\","
+      "\"outcome\":\"already_done\"},"
+      "{\"id\":\"3\",\"outcome\":\"not_retryable\"},{\"claimId\":\"683000001-9\",\"outcome\":\"not_found\"}]}");
   buf_clear(&out);
   retry_result_put_text(&r, &out);
-  assert_string_equal(buf_text(&out), "retried 1; already done and skipped: 1; cannot be retried (no claim): 1; not found: 1");
+  assert_string_equal(buf_text(&out),
+                      "retried 1; already done and skipped: 1; cannot be retried (no claim): 1; not found: 1");
   retry_result_release(&r);
   buf_release(&out);
 }
@@ -131,12 +138,12 @@ static void retries_are_counted_and_listed(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(options_and_words_mix),
-    cmocka_unit_test(a_choice_is_one_of_the_words),
-    cmocka_unit_test(faults_are_named),
-    cmocka_unit_test(actor_is_a_name_or_a_number),
-    cmocka_unit_test(letters_are_named_by_number_or_claim),
-    cmocka_unit_test(retries_are_counted_and_listed),
+      cmocka_unit_test(options_and_words_mix),
+      cmocka_unit_test(a_choice_is_one_of_the_words),
+      cmocka_unit_test(faults_are_named),
+      cmocka_unit_test(actor_is_a_name_or_a_number),
+      cmocka_unit_test(letters_are_named_by_number_or_claim),
+      cmocka_unit_test(retries_are_counted_and_listed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of a daemon, seen from outside: options and their exit statuses, signals, reload, drain, notifications.
 // Each case runs daemon_main in a child process of its own.
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -28,12 +28,13 @@
 
 struct small_conf {
   struct daemon_conf daemon;
-  int64_t work_ms;   // drain takes this long; -1: for ever
-  char *start;       // how start ends
+  int64_t work_ms;  // drain takes this long; -1: for ever
+  char *start;      // how start ends
 };
 static const struct conf_key keys[] = {
     DAEMON_CONF_KEYS(struct small_conf),
-    {"work_ms", CONF_INT, offsetof(struct small_conf, work_ms), "0", -1, 100000, CONF_RELOADABLE, NULL, NULL, "length of the work"},
+    {"work_ms", CONF_INT, offsetof(struct small_conf, work_ms), "0", -1, 100000, CONF_RELOADABLE, NULL, NULL,
+     "length of the work"},
     {"start", CONF_TEXT, offsetof(struct small_conf, start), "well", 0, 100, 0, NULL, NULL, "how to start"},
 };
 static const struct conf_table table = {keys, ARRAY_LEN(keys), sizeof(struct small_conf)};
@@ -52,7 +53,10 @@ static enum result small_start(struct runtime *rt, const void *config, struct ap
   if (strcmp(c->start, "unavailable") == 0) return RESULT_UNAVAILABLE;
   return strcmp(c->start, "well") == 0 ? RESULT_OK : RESULT_INVALID;
 }
-static void small_reload(struct app *app, const void *config) { app->work_ms = ((const struct small_conf *)config)->work_ms; }
+static void small_reload(struct app *app, const void *config)
+{
+  app->work_ms = ((const struct small_conf *)config)->work_ms;
+}
 static void small_drain(struct app *app) { app->idle_at = mono_after(clk_mono(), span_ms(app->work_ms)); }
 static bool small_is_idle(const struct app *app) { return app->work_ms >= 0 && !mono_before(clk_mono(), app->idle_at); }
 static bool small_is_ready(const struct app *app, const char **out_why_not)
@@ -80,13 +84,23 @@ static int print_short(const void *config, struct log *log, int argc, char **arg
   printf("short %d\n", argc);
   return EXIT_OK;
 }
-static const struct daemon_command commands[] = {
-    {"thing", "[NAME]", "a short one", print_short}, {"thing list", "[--all]", "a longer one", print_args}, {NULL, NULL, NULL, NULL}};
+static const struct daemon_command commands[] = {{"thing", "[NAME]", "a short one", print_short},
+                                                 {"thing list", "[--all]", "a longer one", print_args},
+                                                 {NULL, NULL, NULL, NULL}};
 
-static const struct daemon_spec spec = {
-    .name = "small", .conf_table = &table, .log_events = log_events, .log_event_count = ARRAY_LEN(log_events),
-    .metric_defs = metric_defs, .metric_count = ARRAY_LEN(metric_defs), .commands = commands, .start = small_start,
-    .reload = small_reload, .drain = small_drain, .is_idle = small_is_idle, .is_ready = small_is_ready, .stop = small_stop};
+static const struct daemon_spec spec = {.name = "small",
+                                        .conf_table = &table,
+                                        .log_events = log_events,
+                                        .log_event_count = ARRAY_LEN(log_events),
+                                        .metric_defs = metric_defs,
+                                        .metric_count = ARRAY_LEN(metric_defs),
+                                        .commands = commands,
+                                        .start = small_start,
+                                        .reload = small_reload,
+                                        .drain = small_drain,
+                                        .is_idle = small_is_idle,
+                                        .is_ready = small_is_ready,
+                                        .stop = small_stop};
 
 // --- running it ------------------------------------------------------------------------------------------------------
 
@@ -346,7 +360,8 @@ static void notify_through(struct rig *r, bool is_abstract)
   memcpy(a.sun_path, r->notify, len);
   if (is_abstract) a.sun_path[0] = '\0';
   r->notify_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  assert_int_equal(bind(r->notify_fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)), 0);
+  assert_int_equal(bind(r->notify_fd, (struct sockaddr *)&a, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)),
+                   0);
   char name[96];
   memcpy(name, r->notify, len + 1);
   if (is_abstract) name[0] = '@';

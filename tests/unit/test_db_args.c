@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The binary form of arguments, byte for byte as PostgreSQL's array_recv reads it.
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
@@ -34,7 +34,8 @@ static void assert_arg(const struct db_args *a, size_t i, const char *bytes, siz
   assert_int_equal(wire.lengths[i], len);
   assert_memory_equal(wire.values[i], bytes, len);
 }
-#define ASSERT_BINARY(a, i, literal) (assert_true((a)->items[i].is_binary), assert_arg((a), (i), (literal), sizeof(literal) - 1))
+#define ASSERT_BINARY(a, i, literal) \
+  (assert_true((a)->items[i].is_binary), assert_arg((a), (i), (literal), sizeof(literal) - 1))
 
 static void scalars_are_text(void **state)
 {
@@ -76,8 +77,16 @@ static void an_array_of_int8(void **state)
   db_args_array_i64(a, 0x0102030405060708);
   db_args_array_i64(a, -2);
   db_args_array_end(a);
-  ASSERT_BINARY(a, 0, "\0\0\0\1" "\0\0\0\0" "\0\0\0\x14" "\0\0\0\2" "\0\0\0\1"
-                      "\0\0\0\x08" "\1\2\3\4\5\6\7\x08" "\0\0\0\x08" "\xff\xff\xff\xff\xff\xff\xff\xfe");
+  ASSERT_BINARY(a, 0,
+                "\0\0\0\1"
+                "\0\0\0\0"
+                "\0\0\0\x14"
+                "\0\0\0\2"
+                "\0\0\0\1"
+                "\0\0\0\x08"
+                "\1\2\3\4\5\6\7\x08"
+                "\0\0\0\x08"
+                "\xff\xff\xff\xff\xff\xff\xff\xfe");
 }
 
 static void an_array_of_int4_with_a_null(void **state)
@@ -87,7 +96,15 @@ static void an_array_of_int4_with_a_null(void **state)
   db_args_array_i64(a, -1);
   db_args_array_null(a);
   db_args_array_end(a);
-  ASSERT_BINARY(a, 0, "\0\0\0\1" "\0\0\0\1" "\0\0\0\x17" "\0\0\0\2" "\0\0\0\1" "\0\0\0\4" "\xff\xff\xff\xff" "\xff\xff\xff\xff");
+  ASSERT_BINARY(a, 0,
+                "\0\0\0\1"
+                "\0\0\0\1"
+                "\0\0\0\x17"
+                "\0\0\0\2"
+                "\0\0\0\1"
+                "\0\0\0\4"
+                "\xff\xff\xff\xff"
+                "\xff\xff\xff\xff");
 }
 
 static void arrays_of_bool_text_and_time(void **state)
@@ -103,9 +120,31 @@ static void arrays_of_bool_text_and_time(void **state)
   db_args_array(a, DB_ARRAY_TIMESTAMPTZ);
   db_args_array_time(a, (struct wall_time){946684800000005});
   db_args_array_end(a);
-  ASSERT_BINARY(a, 0, "\0\0\0\1" "\0\0\0\0" "\0\0\0\x10" "\0\0\0\1" "\0\0\0\1" "\0\0\0\1" "\1");
-  ASSERT_BINARY(a, 1, "\0\0\0\1" "\0\0\0\0" "\0\0\0\x19" "\0\0\0\2" "\0\0\0\1" "\0\0\0\0" "\0\0\0\3" "\xe6\x8a\xa2");
-  ASSERT_BINARY(a, 2, "\0\0\0\1" "\0\0\0\0" "\0\0\x04\xa0" "\0\0\0\1" "\0\0\0\1" "\0\0\0\x08" "\0\0\0\0\0\0\0\5");
+  ASSERT_BINARY(a, 0,
+                "\0\0\0\1"
+                "\0\0\0\0"
+                "\0\0\0\x10"
+                "\0\0\0\1"
+                "\0\0\0\1"
+                "\0\0\0\1"
+                "\1");
+  ASSERT_BINARY(a, 1,
+                "\0\0\0\1"
+                "\0\0\0\0"
+                "\0\0\0\x19"
+                "\0\0\0\2"
+                "\0\0\0\1"
+                "\0\0\0\0"
+                "\0\0\0\3"
+                "\xe6\x8a\xa2");
+  ASSERT_BINARY(a, 2,
+                "\0\0\0\1"
+                "\0\0\0\0"
+                "\0\0\x04\xa0"
+                "\0\0\0\1"
+                "\0\0\0\1"
+                "\0\0\0\x08"
+                "\0\0\0\0\0\0\0\5");
 }
 
 static void an_empty_array_has_no_dimension(void **state)
@@ -113,7 +152,10 @@ static void an_empty_array_has_no_dimension(void **state)
   struct db_args *a = *state;
   db_args_array(a, DB_ARRAY_TEXT);
   db_args_array_end(a);
-  ASSERT_BINARY(a, 0, "\0\0\0\0" "\0\0\0\0" "\0\0\0\x19");
+  ASSERT_BINARY(a, 0,
+                "\0\0\0\0"
+                "\0\0\0\0"
+                "\0\0\0\x19");
 }
 
 static void clear_makes_room_for_the_next_request(void **state)

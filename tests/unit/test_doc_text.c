@@ -19,7 +19,8 @@ static json_t *parsed(const char *text)
   return doc;
 }
 
-static const struct doc_column columns[] = {{"NAME", "name", 6}, {"LEFT", "stock.left", 5}, {"NOTE", "note", 0}, {NULL, NULL, 0}};
+static const struct doc_column columns[] = {
+    {"NAME", "name", 6}, {"LEFT", "stock.left", 5}, {"NOTE", "note", 0}, {NULL, NULL, 0}};
 
 static void check_row(const char *doc, const char *row)
 {
@@ -63,7 +64,8 @@ static void a_document_is_shown_as_lines(void **state)
 {
   (void)state;
   struct buf out;
-  json_t *json = parsed("{\"name\":\"tea\",\"stock\":{\"left\":1},\"moves\":[{\"from\":\"a\",\"to\":\"b\"}],\"none\":[]}");
+  json_t *json =
+      parsed("{\"name\":\"tea\",\"stock\":{\"left\":1},\"moves\":[{\"from\":\"a\",\"to\":\"b\"}],\"none\":[]}");
   buf_init(&out, 4096);
   doc_put_text(json, &out);
   assert_string_equal(buf_text(&out), "name: tea\nstock:\n  left: 1\nmoves:\n  -  from a  to b\nnone: none\n");
@@ -74,10 +76,10 @@ static void a_document_is_shown_as_lines(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rows_stand_below_their_titles),
-    cmocka_unit_test(what_is_missing_is_a_dash),
-    cmocka_unit_test(nothing_in_a_document_moves_the_cursor),
-    cmocka_unit_test(a_document_is_shown_as_lines),
+      cmocka_unit_test(rows_stand_below_their_titles),
+      cmocka_unit_test(what_is_missing_is_a_dash),
+      cmocka_unit_test(nothing_in_a_document_moves_the_cursor),
+      cmocka_unit_test(a_document_is_shown_as_lines),
   };
   return cmocka_run_group_tests_name("doc_text", tests, NULL, NULL);
 }

@@ -15,10 +15,10 @@
 #include "scheduler/event_file.h"
 
 // Line 1 to 3, then the given lines.
-#define HEAD "event: e\nname: Event\ntimeZone: Europe/Berlin\n"
-#define SESSIONS HEAD "sessions:\n  - code: s-{date}-{time}\n    kind: reward\n    reward: r\n"        /* lines 4 to 7 */
-#define DATED SESSIONS "    dates: [2027-03-27]\n    times: [\"11:00\"]\n    duration: 30m\n"          /* lines 8 to 10 */
-#define WHOLE DATED "    stock: { total: 5 }\n"                                                        /* line 11 */
+#define HEAD     "event: e\nname: Event\ntimeZone: Europe/Berlin\n"
+#define SESSIONS HEAD "sessions:\n  - code: s-{date}-{time}\n    kind: reward\n    reward: r\n"  /* lines 4 to 7 */
+#define DATED    SESSIONS "    dates: [2027-03-27]\n    times: [\"11:00\"]\n    duration: 30m\n" /* lines 8 to 10 */
+#define WHOLE    DATED "    stock: { total: 5 }\n"                                               /* line 11 */
 
 static struct event_file *parse(const char *yaml)
 {
@@ -37,19 +37,29 @@ static void assert_fault(const char *yaml, const char *expected)
   assert_ptr_equal(event, &untouched);
 }
 
-static const json_t *member(const struct event_session *s, const char *pointer) { return jsonx_pointer(s->doc, pointer); }
+static const json_t *member(const struct event_session *s, const char *pointer)
+{
+  return jsonx_pointer(s->doc, pointer);
+}
 
 static void dates_and_times_become_sessions(void **state)
 {
   (void)state;
   struct event_file *event = parse(
-    HEAD "rewards:\n  r: { provider: simulator, amount: { amount: 100, currency: EUR }, params: { account: 007, n: 7, on: no } }\n"
-    "sessions:\n  - code: s-{date}-{time}-{n}\n    kind: reward\n    name: Early\n    reward: r\n    dates: [2027-10-31, 2028-02-29]\n"
-    "    times: [11:00, \"02:30+02:00\", 23:59:59]\n    duration: 90m\n    stock: { total: unlimited }\n    limits: []\n    publish: true\n"
-    "    attributes: { region: no, code: on, name: null, version: 1.10, count: 3, open: true, quoted: \"3\" }\n");
-  static const struct { const char *code, *local, *offset; } expected[] = {
-    {"s-20271031-1100-1", "2027-10-31 11:00:00", ""}, {"s-20271031-0230-2", "2027-10-31 02:30:00", "+02:00"}, {"s-20271031-235959-3", "2027-10-31 23:59:59", ""},
-    {"s-20280229-1100-4", "2028-02-29 11:00:00", ""}, {"s-20280229-0230-5", "2028-02-29 02:30:00", "+02:00"}, {"s-20280229-235959-6", "2028-02-29 23:59:59", ""},
+      HEAD
+      "rewards:\n  r: { provider: simulator, amount: { amount: 100, currency: EUR }, params: { account: 007, n: 7, on: "
+      "no } }\n"
+      "sessions:\n  - code: s-{date}-{time}-{n}\n    kind: reward\n    name: Early\n    reward: r\n    dates: "
+      "[2027-10-31, 2028-02-29]\n"
+      "    times: [11:00, \"02:30+02:00\", 23:59:59]\n    duration: 90m\n    stock: { total: unlimited }\n    limits: "
+      "[]\n    publish: true\n"
+      "    attributes: { region: no, code: on, name: null, version: 1.10, count: 3, open: true, quoted: \"3\" }\n");
+  static const struct {
+    const char *code, *local, *offset;
+  } expected[] = {
+      {"s-20271031-1100-1", "2027-10-31 11:00:00", ""},       {"s-20271031-0230-2", "2027-10-31 02:30:00", "+02:00"},
+      {"s-20271031-235959-3", "2027-10-31 23:59:59", ""},     {"s-20280229-1100-4", "2028-02-29 11:00:00", ""},
+      {"s-20280229-0230-5", "2028-02-29 02:30:00", "+02:00"}, {"s-20280229-235959-6", "2028-02-29 23:59:59", ""},
   };
   assert_int_equal(event->session_count, ARRAY_LEN(expected));
   for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
@@ -95,9 +105,12 @@ static void the_name_of_the_event_is_the_default_and_limits_may_be_left_out(void
 static void demonstrations_start_soon(void **state)
 {
   (void)state;
-  struct event_file *event = parse(HEAD "sessions:\n  - code: d-{n}\n    kind: reward\n    reward: r\n    start: +5s\n    every: 8s\n    count: 3\n    duration: 30s\n"
-                                        "    stock: { total: 5 }\n  - code: l-{date}-{time}\n    kind: reward\n    reward: r\n    start: +250ms\n    duration: 1s\n"
-                                        "    stock: { total: 5 }\n");
+  struct event_file *event = parse(HEAD
+                                   "sessions:\n  - code: d-{n}\n    kind: reward\n    reward: r\n    start: +5s\n    "
+                                   "every: 8s\n    count: 3\n    duration: 30s\n"
+                                   "    stock: { total: 5 }\n  - code: l-{date}-{time}\n    kind: reward\n    reward: "
+                                   "r\n    start: +250ms\n    duration: 1s\n"
+                                   "    stock: { total: 5 }\n");
   assert_int_equal(event->session_count, 4);
   for (size_t i = 0; i < 3; i++) {
     char code[8];
@@ -133,7 +146,8 @@ static void yaml_that_surprises_is_refused_with_its_line(void **state)
   assert_fault("event: e\nname: [x]\n", "e.yaml:2: name: must be a single value");
   assert_fault("event: e\nname:\n", "e.yaml:2: name: has no value");
   assert_fault("event: e\nname: \"\"\n", "e.yaml:2: name: must have 1 to 128 characters");
-  assert_fault("event: a b\n", "e.yaml:1: event: must be 1 to 64 characters of A-Z a-z 0-9 . _ - that begin with a letter or digit");
+  assert_fault("event: a b\n",
+               "e.yaml:1: event: must be 1 to 64 characters of A-Z a-z 0-9 . _ - that begin with a letter or digit");
 }
 
 static void values_are_typed_exactly(void **state)
@@ -149,7 +163,8 @@ static void values_are_typed_exactly(void **state)
   assert_fault(DATED "    stock: { total: yes }\n", TOTAL);
   assert_fault(DATED "    stock: { total: }\n", TOTAL);
   assert_fault(DATED "    stock: 5\n", "e.yaml:11: sessions[0].stock: must be an object");
-  assert_fault(DATED "    stock:\n      total: 5\n      extra: 1\n", "e.yaml:13: sessions[0].stock.extra: is not known here");
+  assert_fault(DATED "    stock:\n      total: 5\n      extra: 1\n",
+               "e.yaml:13: sessions[0].stock.extra: is not known here");
   assert_fault(WHOLE "    publish: yes\n", "e.yaml:12: sessions[0].publish: must be true or false");
   assert_fault(WHOLE "    publish: \"true\"\n", "e.yaml:12: sessions[0].publish: must be true or false");
   assert_fault(WHOLE "    limits:\n      - { count: 1, period: total }\n      - { count: one, period: day }\n",
@@ -158,7 +173,8 @@ static void values_are_typed_exactly(void **state)
   assert_fault(DATED, "e.yaml:5: sessions[0].stock: is missing");
   assert_fault(HEAD "rewards:\n  r: { provider: p, amount: { amount: 1.5, currency: CNY } }\nsessions: []\n",
                "e.yaml:5: rewards.r: amount.amount: must be an integer of at least 0");
-  assert_fault(HEAD "rewards:\n  a b: { provider: p }\nsessions: []\n", "e.yaml:5: rewards.a b: code: is no valid code");
+  assert_fault(HEAD "rewards:\n  a b: { provider: p }\nsessions: []\n",
+               "e.yaml:5: rewards.a b: code: is no valid code");
   assert_fault(HEAD "rewards:\n  r: p\n", "e.yaml:5: rewards.r: must be key: value lines");
 }
 
@@ -166,36 +182,50 @@ static void dates_and_times_must_exist(void **state)
 {
   (void)state;
   static const char DATES[] = "e.yaml:8: sessions[0].dates: must be existing dates such as 2026-10-01";
-  static const char TIMES[] = "e.yaml:9: sessions[0].times: must be times such as \"11:00\", or \"02:30+02:00\" where a local time repeats";
-  static const char *const dates[] = {"2027-02-29", "2027-13-01", "2027-1-1", "20270101", "2027-01-01T00", "2027-01-32", "tomorrow"};
-  static const char *const times[] = {"24:00", "11", "11:60", "1:00", "11:00:60", "11:00+8", "11:00+25:00", "11:00 ", "noon", "660"};
+  static const char TIMES[] =
+      "e.yaml:9: sessions[0].times: must be times such as \"11:00\", or \"02:30+02:00\" where a local time repeats";
+  static const char *const dates[] = {"2027-02-29",    "2027-13-01", "2027-1-1", "20270101",
+                                      "2027-01-01T00", "2027-01-32", "tomorrow"};
+  static const char *const times[] = {"24:00",   "11",          "11:60",  "1:00", "11:00:60",
+                                      "11:00+8", "11:00+25:00", "11:00 ", "noon", "660"};
   char yaml[1024];
   for (size_t i = 0; i < ARRAY_LEN(dates); i++) {
-    (void)snprintf(yaml, sizeof yaml, SESSIONS "    dates: [\"%s\"]\n    times: [\"11:00\"]\n    duration: 1m\n    stock: { total: 1 }\n", dates[i]);
+    (void)snprintf(yaml, sizeof yaml,
+                   SESSIONS "    dates: [\"%s\"]\n    times: [\"11:00\"]\n    duration: 1m\n    stock: { total: 1 }\n",
+                   dates[i]);
     assert_fault(yaml, DATES);
   }
   for (size_t i = 0; i < ARRAY_LEN(times); i++) {
-    (void)snprintf(yaml, sizeof yaml, SESSIONS "    dates: [2027-01-01]\n    times: [\"%s\"]\n    duration: 1m\n    stock: { total: 1 }\n", times[i]);
+    (void)snprintf(yaml, sizeof yaml,
+                   SESSIONS "    dates: [2027-01-01]\n    times: [\"%s\"]\n    duration: 1m\n    stock: { total: 1 }\n",
+                   times[i]);
     assert_fault(yaml, TIMES);
   }
-  assert_fault(SESSIONS "    dates: []\n    times: [\"11:00\"]\n    duration: 1m\n", "e.yaml:8: sessions[0].dates: is empty");
-  assert_fault(SESSIONS "    dates: [[1]]\n    times: [\"11:00\"]\n    duration: 1m\n", "e.yaml:8: sessions[0].dates: must be a list of single values");
+  assert_fault(SESSIONS "    dates: []\n    times: [\"11:00\"]\n    duration: 1m\n",
+               "e.yaml:8: sessions[0].dates: is empty");
+  assert_fault(SESSIONS "    dates: [[1]]\n    times: [\"11:00\"]\n    duration: 1m\n",
+               "e.yaml:8: sessions[0].dates: must be a list of single values");
   assert_fault(SESSIONS "    times: [\"11:00\"]\n    duration: 1m\n", "e.yaml:5: sessions[0].dates: is missing");
-  assert_fault(SESSIONS "    duration: 30\n", "e.yaml:8: sessions[0].duration: must be a duration with its unit, such as 30m");
-  assert_fault(SESSIONS "    duration: 0s\n", "e.yaml:8: sessions[0].duration: must be more than 0 and at most 366 days");
-  assert_fault(SESSIONS "    duration: 367d\n", "e.yaml:8: sessions[0].duration: must be more than 0 and at most 366 days");
+  assert_fault(SESSIONS "    duration: 30\n",
+               "e.yaml:8: sessions[0].duration: must be a duration with its unit, such as 30m");
+  assert_fault(SESSIONS "    duration: 0s\n",
+               "e.yaml:8: sessions[0].duration: must be more than 0 and at most 366 days");
+  assert_fault(SESSIONS "    duration: 367d\n",
+               "e.yaml:8: sessions[0].duration: must be more than 0 and at most 366 days");
 }
 
 static void demonstrations_are_complete_or_refused(void **state)
 {
   (void)state;
-#define DEMO SESSIONS "    duration: 30s\n"  /* line 8 */
+#define DEMO SESSIONS "    duration: 30s\n" /* line 8 */
   assert_fault(DEMO "    start: 5s\n", "e.yaml:9: sessions[0].start: must be a + and a duration, such as +5s");
   assert_fault(DEMO "    start: +5\n", "e.yaml:9: sessions[0].start: must be a + and a duration, such as +5s");
   assert_fault(DEMO "    start: +5s\n    dates: [2027-01-01]\n", "e.yaml:10: sessions[0].dates: goes without start");
   assert_fault(DEMO "    start: +5s\n    count: 2\n", "e.yaml:10: sessions[0].count: needs every");
-  assert_fault(DEMO "    start: +5s\n    every: 1s\n    count: 0\n", "e.yaml:11: sessions[0].count: must be an integer from 1 to 5000");
-  assert_fault(DEMO "    start: +5s\n    every: 1s\n    count: 010\n", "e.yaml:11: sessions[0].count: must be an integer from 1 to 5000");
+  assert_fault(DEMO "    start: +5s\n    every: 1s\n    count: 0\n",
+               "e.yaml:11: sessions[0].count: must be an integer from 1 to 5000");
+  assert_fault(DEMO "    start: +5s\n    every: 1s\n    count: 010\n",
+               "e.yaml:11: sessions[0].count: must be an integer from 1 to 5000");
   assert_fault(DEMO "    every: 1s\n", "e.yaml:9: sessions[0].every: goes with start only");
 #undef DEMO
 }
@@ -203,14 +233,21 @@ static void demonstrations_are_complete_or_refused(void **state)
 static void codes_must_be_codes_and_differ(void **state)
 {
   (void)state;
-  static const char RULE[] = "e.yaml:5: sessions[0].code: must give 1 to 64 characters of A-Z a-z 0-9 . _ - that begin with a letter or digit; it may hold {date}, {time} and {n}";
-#define CODED(code, times) HEAD "sessions:\n  - code: \"" code "\"\n    kind: reward\n    reward: r\n    dates: [2027-01-01]\n    times: " times "\n    duration: 1m\n    stock: { total: 1 }\n"
+  static const char RULE[] =
+      "e.yaml:5: sessions[0].code: must give 1 to 64 characters of A-Z a-z 0-9 . _ - that begin with a letter or "
+      "digit; it may hold {date}, {time} and {n}";
+#define CODED(code, times)                                                               \
+  HEAD "sessions:\n  - code: \"" code                                                    \
+       "\"\n    kind: reward\n    reward: r\n    dates: [2027-01-01]\n    times: " times \
+       "\n    duration: 1m\n    stock: { total: 1 }\n"
   assert_fault(CODED("s-{day}", "[\"11:00\"]"), RULE);
   assert_fault(CODED("-s", "[\"11:00\"]"), RULE);
   assert_fault(CODED("<b>", "[\"11:00\"]"), RULE);
   assert_fault(CODED("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-{date}", "[\"11:00\"]"), RULE);
-  assert_fault(CODED("s-{date}", "[\"11:00\", \"12:00\"]"), "e.yaml:9: sessions[0].code: two sessions have the code s-20270101; use {date}, {time} or {n} in it");
-  assert_fault(CODED("s-{time}", "[\"02:30+02:00\", \"02:30+01:00\"]"), "e.yaml:9: sessions[0].code: two sessions have the code s-0230; use {date}, {time} or {n} in it");
+  assert_fault(CODED("s-{date}", "[\"11:00\", \"12:00\"]"),
+               "e.yaml:9: sessions[0].code: two sessions have the code s-20270101; use {date}, {time} or {n} in it");
+  assert_fault(CODED("s-{time}", "[\"02:30+02:00\", \"02:30+01:00\"]"),
+               "e.yaml:9: sessions[0].code: two sessions have the code s-0230; use {date}, {time} or {n} in it");
 #undef CODED
 }
 
@@ -219,13 +256,14 @@ static void faults_of_the_database_find_their_line(void **state)
   (void)state;
   struct event_file *event = parse(WHOLE);
   static const char *const cases[][2] = {
-    {"rewardCode: there is no such reward", "e.yaml:7: sessions[0].reward: there is no such reward"},
-    {"startAt: cannot change once the session runs", "e.yaml:9: sessions[0].dates: cannot change once the session runs"},
-    {"endAt: must be after startAt", "e.yaml:10: sessions[0].duration: must be after startAt"},
-    {"stock.total: only 3 units are free", "e.yaml:11: sessions[0].stock.total: only 3 units are free"},
-    {"timeZone: cannot change after publishing", "e.yaml:3: timeZone: cannot change after publishing"},
-    {"kind: cannot change after publishing", "e.yaml:6: sessions[0].kind: cannot change after publishing"},
-    {"limits: a period is named twice", "e.yaml:5: sessions[0].limits: a period is named twice"},
+      {"rewardCode: there is no such reward", "e.yaml:7: sessions[0].reward: there is no such reward"},
+      {"startAt: cannot change once the session runs",
+       "e.yaml:9: sessions[0].dates: cannot change once the session runs"},
+      {"endAt: must be after startAt", "e.yaml:10: sessions[0].duration: must be after startAt"},
+      {"stock.total: only 3 units are free", "e.yaml:11: sessions[0].stock.total: only 3 units are free"},
+      {"timeZone: cannot change after publishing", "e.yaml:3: timeZone: cannot change after publishing"},
+      {"kind: cannot change after publishing", "e.yaml:6: sessions[0].kind: cannot change after publishing"},
+      {"limits: a period is named twice", "e.yaml:5: sessions[0].limits: a period is named twice"},
   };
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     struct conf_fault fault = {""};
@@ -240,7 +278,9 @@ static void too_many_sessions_are_refused(void **state)
   (void)state;
   struct buf yaml;
   buf_init(&yaml, 1 << 20);
-  buf_puts(&yaml, HEAD "sessions:\n  - code: s-{n}\n    kind: reward\n    reward: r\n    duration: 1m\n    stock: { total: 1 }\n    dates: [");
+  buf_puts(&yaml, HEAD
+           "sessions:\n  - code: s-{n}\n    kind: reward\n    reward: r\n    duration: 1m\n    stock: { total: 1 }\n   "
+           " dates: [");
   for (int i = 0; i < 100; i++) buf_printf(&yaml, "2027-%02d-%02d, ", 1 + i / 25, 1 + i % 25);
   buf_puts(&yaml, "]\n    times: [");
   for (int i = 0; i < 51; i++) buf_printf(&yaml, "\"11:%02d\", ", i);
@@ -253,9 +293,20 @@ static void claim_ids_have_two_parts(void **state)
 {
   (void)state;
   struct claim_id id = {-1, -1};
-  static const struct { const char *text; enum result result; } bad[] = {
-    {"2147483648", RESULT_NOT_FOUND}, {"9223372036854775807", RESULT_NOT_FOUND}, {"9223372036854775808", RESULT_INVALID}, {"", RESULT_INVALID},
-    {"a-1", RESULT_INVALID}, {"1-", RESULT_INVALID}, {"-1", RESULT_INVALID}, {"1--1", RESULT_INVALID}, {"01-1", RESULT_INVALID}, {"1-1 ", RESULT_INVALID},
+  static const struct {
+    const char *text;
+    enum result result;
+  } bad[] = {
+      {"2147483648", RESULT_NOT_FOUND},
+      {"9223372036854775807", RESULT_NOT_FOUND},
+      {"9223372036854775808", RESULT_INVALID},
+      {"", RESULT_INVALID},
+      {"a-1", RESULT_INVALID},
+      {"1-", RESULT_INVALID},
+      {"-1", RESULT_INVALID},
+      {"1--1", RESULT_INVALID},
+      {"01-1", RESULT_INVALID},
+      {"1-1 ", RESULT_INVALID},
   };
   for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
     assert_int_equal(claim_id_parse(bad[i].text, &id), bad[i].result);
@@ -269,12 +320,17 @@ static void claim_ids_have_two_parts(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(dates_and_times_become_sessions), cmocka_unit_test(the_name_of_the_event_is_the_default_and_limits_may_be_left_out),
-    cmocka_unit_test(demonstrations_start_soon),       cmocka_unit_test(yaml_that_surprises_is_refused_with_its_line),
-    cmocka_unit_test(values_are_typed_exactly),        cmocka_unit_test(dates_and_times_must_exist),
-    cmocka_unit_test(demonstrations_are_complete_or_refused), cmocka_unit_test(codes_must_be_codes_and_differ),
-    cmocka_unit_test(faults_of_the_database_find_their_line), cmocka_unit_test(too_many_sessions_are_refused),
-    cmocka_unit_test(claim_ids_have_two_parts),
+      cmocka_unit_test(dates_and_times_become_sessions),
+      cmocka_unit_test(the_name_of_the_event_is_the_default_and_limits_may_be_left_out),
+      cmocka_unit_test(demonstrations_start_soon),
+      cmocka_unit_test(yaml_that_surprises_is_refused_with_its_line),
+      cmocka_unit_test(values_are_typed_exactly),
+      cmocka_unit_test(dates_and_times_must_exist),
+      cmocka_unit_test(demonstrations_are_complete_or_refused),
+      cmocka_unit_test(codes_must_be_codes_and_differ),
+      cmocka_unit_test(faults_of_the_database_find_their_line),
+      cmocka_unit_test(too_many_sessions_are_refused),
+      cmocka_unit_test(claim_ids_have_two_parts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

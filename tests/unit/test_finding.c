@@ -14,13 +14,22 @@
 #include "common/daemon.h"
 #include "reconciler/finding.h"
 
-static void add(struct finding_set *set, const char *key, int64_t activity, enum finding_severity severity, enum finding_state state)
+static void add(struct finding_set *set, const char *key, int64_t activity, enum finding_severity severity,
+                enum finding_state state)
 {
   char key_text[64];
   char empty[] = "", kind[] = "kind";
   (void)snprintf(key_text, sizeof key_text, "%s", key);
-  finding_set_add(set, &(struct finding){.key = key_text, .kind = kind, .severity = severity, .state = state, .activity_id = activity,
-                                         .activity_code = empty, .expected = empty, .actual = empty, .cause = empty, .next_step = empty});
+  finding_set_add(set, &(struct finding){.key = key_text,
+                                         .kind = kind,
+                                         .severity = severity,
+                                         .state = state,
+                                         .activity_id = activity,
+                                         .activity_code = empty,
+                                         .expected = empty,
+                                         .actual = empty,
+                                         .cause = empty,
+                                         .next_step = empty});
 }
 
 static void key_names_kind_activity_and_subject(void **state)
@@ -108,9 +117,9 @@ static void what_could_not_be_looked_at_is_not_clean(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(key_names_kind_activity_and_subject), cmocka_unit_test(words_are_a_closed_set),
-    cmocka_unit_test(worst_comes_first_and_gone_last),     cmocka_unit_test(what_is_gone_does_not_count),
-    cmocka_unit_test(what_could_not_be_looked_at_is_not_clean),
+      cmocka_unit_test(key_names_kind_activity_and_subject),      cmocka_unit_test(words_are_a_closed_set),
+      cmocka_unit_test(worst_comes_first_and_gone_last),          cmocka_unit_test(what_is_gone_does_not_count),
+      cmocka_unit_test(what_could_not_be_looked_at_is_not_clean),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

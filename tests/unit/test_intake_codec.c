@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of lane messages: what is written is read again, anything else is refused with one line; and the moves of a job.
-// One thread.
+// Bodies of lane messages: what is written is read again, anything else is refused with one line; and the moves of a
+// job. One thread.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -18,7 +18,8 @@ static void what_is_written_is_read_again(void **state)
   size_t counts[] = {1, 2, MESSAGE_CLAIMS_MAX};
   char why[INTAKE_WHY_BYTES];
   (void)state;
-  for (size_t i = 0; i < MESSAGE_CLAIMS_MAX; i++) keys[i] = (struct claim_key){INT64_MAX - (int64_t)i, (int64_t)i + 1, (int32_t)i};
+  for (size_t i = 0; i < MESSAGE_CLAIMS_MAX; i++)
+    keys[i] = (struct claim_key){INT64_MAX - (int64_t)i, (int64_t)i + 1, (int32_t)i};
   for (size_t n = 0; n < ARRAY_LEN(counts); n++) {
     struct buf body;
     size_t count = 0;

@@ -145,30 +145,14 @@ static enum result read_v(const char *document, enum way way, bool required, str
   jsonx_reader_init(&r, json, "stock");
   *out = (struct values){.number = -7, .time = {-7}, .span = {-7}};
   switch (way) {
-    case WAY_I64:
-      jsonx_read_i64(&r, "v", required, 1, 2147483647, &out->number);
-      break;
-    case WAY_ID:
-      jsonx_read_id(&r, "v", required, &out->number);
-      break;
-    case WAY_BOOL:
-      jsonx_read_bool(&r, "v", required, &out->flag);
-      break;
-    case WAY_TEXT:
-      out->text = jsonx_read_text(&r, "v", required, 3) != NULL ? "read" : NULL;
-      break;
-    case WAY_TIME:
-      jsonx_read_time(&r, "v", required, &out->time);
-      break;
-    case WAY_SPAN:
-      jsonx_read_span(&r, "v", required, &out->span);
-      break;
-    case WAY_OBJECT:
-      out->flag = jsonx_read_object(&r, "v", required) != NULL;
-      break;
-    case WAY_ARRAY:
-      out->flag = jsonx_read_array(&r, "v", required) != NULL;
-      break;
+    case WAY_I64: jsonx_read_i64(&r, "v", required, 1, 2147483647, &out->number); break;
+    case WAY_ID: jsonx_read_id(&r, "v", required, &out->number); break;
+    case WAY_BOOL: jsonx_read_bool(&r, "v", required, &out->flag); break;
+    case WAY_TEXT: out->text = jsonx_read_text(&r, "v", required, 3) != NULL ? "read" : NULL; break;
+    case WAY_TIME: jsonx_read_time(&r, "v", required, &out->time); break;
+    case WAY_SPAN: jsonx_read_span(&r, "v", required, &out->span); break;
+    case WAY_OBJECT: out->flag = jsonx_read_object(&r, "v", required) != NULL; break;
+    case WAY_ARRAY: out->flag = jsonx_read_array(&r, "v", required) != NULL; break;
   }
   enum result result = jsonx_reader_finish(&r);
   memcpy(out->fault, r.fault, sizeof(out->fault));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop: turns, deferred work and frees, timers, watches, signals and wake-ups.
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -110,7 +110,10 @@ static void a_cancelled_task_does_not_run(void **state)
   assert_string_equal(t->text, "xb");
 }
 
-struct parked { struct trace *trace; bool parks_another; };
+struct parked {
+  struct trace *trace;
+  bool parks_another;
+};
 
 static void free_parked(void *object)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What answers mean: every stage, status class and body, built-in and configured rules; and what becomes of a claim then.
-// One thread.
+// What answers mean: every stage, status class and body, built-in and configured rules; and what becomes of a claim
+// then. One thread.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -27,34 +27,60 @@ static struct answer_rules rules_of(enum call_kind kind, struct conf_pair *pairs
 static struct verdict classify(const struct answer_rules *rules, enum http_stage stage, int status, const char *body)
 {
   struct verdict verdict;
-  struct http_answer answer = {.stage = stage, .status = status, .body = body, .body_len = strlen(body), .retry_after = "",
-                               .content_type = "", .fault = stage == HTTP_ANSWERED ? "" : "why"};
+  struct http_answer answer = {.stage = stage,
+                               .status = status,
+                               .body = body,
+                               .body_len = strlen(body),
+                               .retry_after = "",
+                               .content_type = "",
+                               .fault = stage == HTTP_ANSWERED ? "" : "why"};
   memset(&verdict, 0xA5, sizeof verdict);
   outcome_classify(rules, &answer, &verdict);
   return verdict;
 }
 
-struct expected { int status; const char *body; enum outcome outcome; };
+struct expected {
+  int status;
+  const char *body;
+  enum outcome outcome;
+};
 
 static void assert_all(const struct answer_rules *rules, const struct expected *cases, size_t count)
 {
   for (size_t i = 0; i < count; i++) {
     struct verdict v = classify(rules, HTTP_ANSWERED, cases[i].status, cases[i].body);
     if (v.outcome == cases[i].outcome) continue;
-    fail_msg("%d %s: %s instead of %s", cases[i].status, cases[i].body, outcome_name(v.outcome), outcome_name(cases[i].outcome));
+    fail_msg("%d %s: %s instead of %s", cases[i].status, cases[i].body, outcome_name(v.outcome),
+             outcome_name(cases[i].outcome));
   }
 }
 
 static void deliveries_are_judged_by_built_in_rules(void **state)
 {
-  static const struct expected cases[] = {
-      {200, "{\"status\":\"SUCCESS\"}", OUTCOME_DONE}, {201, "", OUTCOME_DONE}, {204, "", OUTCOME_DONE}, {200, "[]", OUTCOME_DONE},
-      {202, "", OUTCOME_PENDING}, {200, "{\"status\":\"PENDING\"}", OUTCOME_PENDING}, {202, "{\"status\":\"SUCCESS\"}", OUTCOME_PENDING},
-      {400, "", OUTCOME_REFUSED}, {404, "{}", OUTCOME_REFUSED}, {409, "", OUTCOME_REFUSED}, {422, "{\"code\":\"X\"}", OUTCOME_REFUSED},
-      {401, "", OUTCOME_RETRY}, {429, "", OUTCOME_RETRY}, {425, "", OUTCOME_RETRY}, {408, "", OUTCOME_UNKNOWN},
-      {500, "", OUTCOME_UNKNOWN}, {502, "<html>", OUTCOME_UNKNOWN}, {503, "", OUTCOME_UNKNOWN}, {504, "", OUTCOME_UNKNOWN},
-      {302, "", OUTCOME_UNKNOWN}, {100, "", OUTCOME_UNKNOWN}, {422, "not json", OUTCOME_REFUSED},
-      {200, "{\"status\":\"FAILED\"}", OUTCOME_REFUSED}, {202, "{\"status\":\"FAILED\"}", OUTCOME_REFUSED}};
+  static const struct expected cases[] = {{200, "{\"status\":\"SUCCESS\"}", OUTCOME_DONE},
+                                          {201, "", OUTCOME_DONE},
+                                          {204, "", OUTCOME_DONE},
+                                          {200, "[]", OUTCOME_DONE},
+                                          {202, "", OUTCOME_PENDING},
+                                          {200, "{\"status\":\"PENDING\"}", OUTCOME_PENDING},
+                                          {202, "{\"status\":\"SUCCESS\"}", OUTCOME_PENDING},
+                                          {400, "", OUTCOME_REFUSED},
+                                          {404, "{}", OUTCOME_REFUSED},
+                                          {409, "", OUTCOME_REFUSED},
+                                          {422, "{\"code\":\"X\"}", OUTCOME_REFUSED},
+                                          {401, "", OUTCOME_RETRY},
+                                          {429, "", OUTCOME_RETRY},
+                                          {425, "", OUTCOME_RETRY},
+                                          {408, "", OUTCOME_UNKNOWN},
+                                          {500, "", OUTCOME_UNKNOWN},
+                                          {502, "<html>", OUTCOME_UNKNOWN},
+                                          {503, "", OUTCOME_UNKNOWN},
+                                          {504, "", OUTCOME_UNKNOWN},
+                                          {302, "", OUTCOME_UNKNOWN},
+                                          {100, "", OUTCOME_UNKNOWN},
+                                          {422, "not json", OUTCOME_REFUSED},
+                                          {200, "{\"status\":\"FAILED\"}", OUTCOME_REFUSED},
+                                          {202, "{\"status\":\"FAILED\"}", OUTCOME_REFUSED}};
   (void)state;
   struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
   assert_all(&rules, cases, ARRAY_LEN(cases));
@@ -63,12 +89,20 @@ static void deliveries_are_judged_by_built_in_rules(void **state)
 
 static void inquiries_never_say_more_than_they_know(void **state)
 {
-  static const struct expected cases[] = {
-      {200, "{\"status\":\"SUCCESS\"}", OUTCOME_DONE}, {200, "{\"status\":\"PENDING\"}", OUTCOME_PENDING},
-      {200, "{\"status\":\"FAILED\"}", OUTCOME_REFUSED}, {404, "", OUTCOME_NOT_FOUND}, {200, "{}", OUTCOME_UNKNOWN},
-      {200, "", OUTCOME_UNKNOWN}, {400, "", OUTCOME_UNKNOWN}, {401, "", OUTCOME_UNKNOWN}, {429, "", OUTCOME_UNKNOWN},
-      {500, "", OUTCOME_UNKNOWN}, {200, "{\"status\":\"success\"}", OUTCOME_UNKNOWN}, {404, "{\"code\":\"NOT_FOUND\"}", OUTCOME_NOT_FOUND},
-      {404, "<html>404 Not Found</html>", OUTCOME_UNKNOWN}, {404, "{\"a\":1,\"a\":2}", OUTCOME_UNKNOWN}};
+  static const struct expected cases[] = {{200, "{\"status\":\"SUCCESS\"}", OUTCOME_DONE},
+                                          {200, "{\"status\":\"PENDING\"}", OUTCOME_PENDING},
+                                          {200, "{\"status\":\"FAILED\"}", OUTCOME_REFUSED},
+                                          {404, "", OUTCOME_NOT_FOUND},
+                                          {200, "{}", OUTCOME_UNKNOWN},
+                                          {200, "", OUTCOME_UNKNOWN},
+                                          {400, "", OUTCOME_UNKNOWN},
+                                          {401, "", OUTCOME_UNKNOWN},
+                                          {429, "", OUTCOME_UNKNOWN},
+                                          {500, "", OUTCOME_UNKNOWN},
+                                          {200, "{\"status\":\"success\"}", OUTCOME_UNKNOWN},
+                                          {404, "{\"code\":\"NOT_FOUND\"}", OUTCOME_NOT_FOUND},
+                                          {404, "<html>404 Not Found</html>", OUTCOME_UNKNOWN},
+                                          {404, "{\"a\":1,\"a\":2}", OUTCOME_UNKNOWN}};
   (void)state;
   struct answer_rules rules = rules_of(CALL_INQUIRE, NULL, 0);
   assert_all(&rules, cases, ARRAY_LEN(cases));
@@ -93,7 +127,12 @@ static void only_a_request_that_never_left_is_a_plain_retry(void **state)
 // B82: two values under one key, or no JSON at all, prove nothing.
 static void an_unreadable_success_is_unknown(void **state)
 {
-  static const char *const bodies[] = {"{\"status\":\"SUCCESS\",\"status\":\"FAILED\"}", "{\"status\":", "OK", "{}{}", "\"SUCCESS\"", "{\"a\":\"\\u0000\"}"};
+  static const char *const bodies[] = {"{\"status\":\"SUCCESS\",\"status\":\"FAILED\"}",
+                                       "{\"status\":",
+                                       "OK",
+                                       "{}{}",
+                                       "\"SUCCESS\"",
+                                       "{\"a\":\"\\u0000\"}"};
   (void)state;
   struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
   for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
@@ -108,14 +147,22 @@ static void an_unreadable_success_is_unknown(void **state)
 
 static void the_profile_s_own_rules_come_first_and_in_order(void **state)
 {
-  struct conf_pair own[] = {{(char[]){"200 /result/code=0"}, (char[]){"done"}}, {(char[]){"200 /ok=true"}, (char[]){"done"}},
-                            {(char[]){"200 /amount=1.5"}, (char[]){"pending"}}, {(char[]){"2xx"}, (char[]){"unknown"}},
+  struct conf_pair own[] = {{(char[]){"200 /result/code=0"}, (char[]){"done"}},
+                            {(char[]){"200 /ok=true"}, (char[]){"done"}},
+                            {(char[]){"200 /amount=1.5"}, (char[]){"pending"}},
+                            {(char[]){"2xx"}, (char[]){"unknown"}},
                             {(char[]){"409"}, (char[]){"done"}}};
-  static const struct expected cases[] = {
-      {200, "{\"result\":{\"code\":0}}", OUTCOME_DONE}, {200, "{\"result\":{\"code\":\"0\"}}", OUTCOME_DONE},
-      {200, "{\"result\":{\"code\":40004}}", OUTCOME_UNKNOWN}, {200, "{\"ok\":true}", OUTCOME_DONE}, {200, "{\"ok\":false}", OUTCOME_UNKNOWN},
-      {200, "{\"ok\":null}", OUTCOME_UNKNOWN}, {200, "{\"result\":{\"code\":[0]}}", OUTCOME_UNKNOWN}, {200, "{\"amount\":1.5}", OUTCOME_PENDING},
-      {202, "", OUTCOME_UNKNOWN}, {409, "", OUTCOME_DONE}, {422, "", OUTCOME_REFUSED}};
+  static const struct expected cases[] = {{200, "{\"result\":{\"code\":0}}", OUTCOME_DONE},
+                                          {200, "{\"result\":{\"code\":\"0\"}}", OUTCOME_DONE},
+                                          {200, "{\"result\":{\"code\":40004}}", OUTCOME_UNKNOWN},
+                                          {200, "{\"ok\":true}", OUTCOME_DONE},
+                                          {200, "{\"ok\":false}", OUTCOME_UNKNOWN},
+                                          {200, "{\"ok\":null}", OUTCOME_UNKNOWN},
+                                          {200, "{\"result\":{\"code\":[0]}}", OUTCOME_UNKNOWN},
+                                          {200, "{\"amount\":1.5}", OUTCOME_PENDING},
+                                          {202, "", OUTCOME_UNKNOWN},
+                                          {409, "", OUTCOME_DONE},
+                                          {422, "", OUTCOME_REFUSED}};
   (void)state;
   struct answer_rules rules = rules_of(CALL_DELIVER, own, ARRAY_LEN(own));
   assert_all(&rules, cases, ARRAY_LEN(cases));
@@ -127,7 +174,8 @@ static void assert_rule_refused(enum call_kind kind, const char *when, const cha
   char when_copy[128], outcome_copy[64];
   snprintf(when_copy, sizeof when_copy, "%s", when);
   snprintf(outcome_copy, sizeof outcome_copy, "%s", outcome);
-  struct conf_pair own[] = {{(char[]){"2xx /status=A"}, (char[]){"done"}}, {(char[]){"4xx"}, (char[]){"refused"}}, {when_copy, outcome_copy}};
+  struct conf_pair own[] = {
+      {(char[]){"2xx /status=A"}, (char[]){"done"}}, {(char[]){"4xx"}, (char[]){"refused"}}, {when_copy, outcome_copy}};
   struct conf_pairs pairs = {own, ARRAY_LEN(own)};
   struct conf_fault fault = {""};
   struct answer_rules rules;
@@ -169,7 +217,9 @@ static void verdicts_carry_reference_code_and_text_safely(void **state)
   snprintf(long_ref, sizeof long_ref, "{\"ref\":\"%0*d\xe4\xb8\xad\"}", VERDICT_REF_BYTES - 2, 0);
   v = classify(&rules, HTTP_ANSWERED, 200, long_ref);
   assert_int_equal(strlen(v.ref), VERDICT_REF_BYTES - 2);  // the character that does not fit is left out whole
-  verdict_put(v.code, sizeof v.code, "a\xff" "b");
+  verdict_put(v.code, sizeof v.code,
+              "a\xff"
+              "b");
   assert_string_equal(v.code, "a?b");
   answer_rules_release(&rules);
 }
@@ -179,14 +229,19 @@ static void verdicts_carry_reference_code_and_text_safely(void **state)
 static struct provider_conf patient_conf(void)
 {
   static struct span rungs[] = {{1000000}, {2000000}, {5000000}};
-  return (struct provider_conf){.ladder = {rungs, ARRAY_LEN(rungs)}, .attempts = 4, .not_found_after = {4000000},
-                                .pending_poll = {2000000}, .pending_timeout = {60000000}};
+  return (struct provider_conf){.ladder = {rungs, ARRAY_LEN(rungs)},
+                                .attempts = 4,
+                                .not_found_after = {4000000},
+                                .pending_poll = {2000000},
+                                .pending_timeout = {60000000}};
 }
 
-static struct decision decide(const struct provider_conf *conf, bool has_inquiry, enum outcome outcome, int64_t tries, int64_t age_s, int64_t trust_s)
+static struct decision decide(const struct provider_conf *conf, bool has_inquiry, enum outcome outcome, int64_t tries,
+                              int64_t age_s, int64_t trust_s)
 {
   struct provider p = {.conf = conf, .inquire = {.exists = has_inquiry}};
-  struct attempt_facts facts = {.outcome = outcome, .tries = tries, .age = span_s(age_s), .trust_left = span_s(trust_s)};
+  struct attempt_facts facts = {
+      .outcome = outcome, .tries = tries, .age = span_s(age_s), .trust_left = span_s(trust_s)};
   return decision_make(&p, &facts);
 }
 
@@ -210,21 +265,38 @@ static void retries_climb_the_ladder_and_end_in_review(void **state)
 
 static void more_patience_than_the_rung_has_is_given(void **state)
 {
-  static const struct { const char *header; int64_t seconds; } headers[] = {
-      {"", 0}, {"3", 3}, {"0", 0}, {"-3", 0}, {"2.5", 0}, {"Wed, 21 Oct 2026 07:28:00 GMT", 0}, {"99999999999999999999", 0}, {"100000000", 24 * 3600}};
-  static const struct { int64_t wish_s, rung_s, due_s; } cases[] = {{0, 1, 4}, {1, 1, 4}, {3, 5, 8}, {5, 5, 8}, {60, 0, 60}};
+  static const struct {
+    const char *header;
+    int64_t seconds;
+  } headers[] = {{"", 0},
+                 {"3", 3},
+                 {"0", 0},
+                 {"-3", 0},
+                 {"2.5", 0},
+                 {"Wed, 21 Oct 2026 07:28:00 GMT", 0},
+                 {"99999999999999999999", 0},
+                 {"100000000", 24 * 3600}};
+  static const struct {
+    int64_t wish_s, rung_s, due_s;
+  } cases[] = {{0, 1, 4}, {1, 1, 4}, {3, 5, 8}, {5, 5, 8}, {60, 0, 60}};
   (void)state;
   struct provider_conf conf = patient_conf();
   struct provider p = {.conf = &conf, .inquire = {.exists = true}};
   struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
   for (size_t i = 0; i < ARRAY_LEN(headers); i++) {
-    struct http_answer answer = {.stage = HTTP_ANSWERED, .status = 429, .body = "", .retry_after = headers[i].header, .content_type = "", .fault = ""};
+    struct http_answer answer = {.stage = HTTP_ANSWERED,
+                                 .status = 429,
+                                 .body = "",
+                                 .retry_after = headers[i].header,
+                                 .content_type = "",
+                                 .fault = ""};
     struct verdict v;
     outcome_classify(&rules, &answer, &v);
     assert_int_equal(v.retry_after.us, headers[i].seconds * 1000000);
   }
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-    struct attempt_facts facts = {.outcome = i % 2 == 0 ? OUTCOME_RETRY : OUTCOME_UNKNOWN, .tries = 1, .retry_after = span_s(cases[i].wish_s)};
+    struct attempt_facts facts = {
+        .outcome = i % 2 == 0 ? OUTCOME_RETRY : OUTCOME_UNKNOWN, .tries = 1, .retry_after = span_s(cases[i].wish_s)};
     struct decision d = decision_make(&p, &facts);
     assert_int_equal(d.rung.us, cases[i].rung_s * 1000000);  // none: the due time alone brings it back
     assert_int_equal(d.due.us, cases[i].due_s * 1000000);
@@ -239,9 +311,15 @@ static void an_answer_to_a_repeat_leaves_the_first_call_open(void **state)
   struct provider_conf conf = patient_conf();
   conf.repeat_is_safe = true;
   struct provider p = {.conf = &conf};
-  static const struct { enum outcome answer; int status; enum outcome becomes; } cases[] = {
-      {OUTCOME_RETRY, 429, OUTCOME_UNKNOWN}, {OUTCOME_RETRY, 0, OUTCOME_UNKNOWN}, {OUTCOME_REFUSED, 409, OUTCOME_UNKNOWN},
-      {OUTCOME_REFUSED, 422, OUTCOME_REFUSED}, {OUTCOME_DONE, 200, OUTCOME_DONE}};
+  static const struct {
+    enum outcome answer;
+    int status;
+    enum outcome becomes;
+  } cases[] = {{OUTCOME_RETRY, 429, OUTCOME_UNKNOWN},
+               {OUTCOME_RETRY, 0, OUTCOME_UNKNOWN},
+               {OUTCOME_REFUSED, 409, OUTCOME_UNKNOWN},
+               {OUTCOME_REFUSED, 422, OUTCOME_REFUSED},
+               {OUTCOME_DONE, 200, OUTCOME_DONE}};
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     struct attempt_facts facts = {.outcome = cases[i].answer, .status = cases[i].status, .tries = 2, .is_repeat = true};
     assert_int_equal(decision_make(&p, &facts).outcome, cases[i].becomes);
@@ -272,7 +350,8 @@ static void pending_waits_without_using_up_attempts(void **state)
   assert_int_equal(d.rung.us, 0);
   assert_int_equal(d.due.us, 2000000);
   assert_string_equal(decide(&conf, true, OUTCOME_PENDING, 1, 61, 0).review, "pending_too_long");
-  assert_int_equal(decide(&conf, false, OUTCOME_PENDING, 1, 10, 0).due.us, 60000000);  // nobody can be asked: wait for news
+  assert_int_equal(decide(&conf, false, OUTCOME_PENDING, 1, 10, 0).due.us,
+                   60000000);  // nobody can be asked: wait for news
 }
 
 static void done_and_refused_end_everything(void **state)

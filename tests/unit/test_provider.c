@@ -14,12 +14,22 @@
 
 static struct claim_facts sample_facts(void)
 {
-  return (struct claim_facts){.activity_id = 12, .claim_id = 345, .user_id = 9007199254740993, .quantity = 2, .request_id = "12-345",
-                              .biz_id = "b:1", .activity_code = "fest-2026", .channel = NULL, .reward_code = "voucher-100",
-                              .currency = "CNY", .has_amount = true, .amount = 10000};
+  return (struct claim_facts){.activity_id = 12,
+                              .claim_id = 345,
+                              .user_id = 9007199254740993,
+                              .quantity = 2,
+                              .request_id = "12-345",
+                              .biz_id = "b:1",
+                              .activity_code = "fest-2026",
+                              .channel = NULL,
+                              .reward_code = "voucher-100",
+                              .currency = "CNY",
+                              .has_amount = true,
+                              .amount = 10000};
 }
 
-static void assert_renders(enum template_place place, const char *text, const struct claim_facts *facts, const char *expected)
+static void assert_renders(enum template_place place, const char *text, const struct claim_facts *facts,
+                           const char *expected)
 {
   struct conf_fault fault = {""};
   struct template t;
@@ -68,9 +78,11 @@ static void parameters_keep_their_type(void **state)
   const char *text = "{\"plan\":\"gold\",\"days\":30,\"gift\":true,\"tags\":[\"a\"],\"none\":null}";
   assert_int_equal(jsonx_parse(text, strlen(text), &params, NULL), RESULT_OK);
   f.params = params;
-  assert_renders(TEMPLATE_JSON, "{\"p\":\"${reward.params.plan}\",\"d\":${reward.params.days},\"g\":${reward.params.gift},\"t\":${reward.params.tags},"
-                 "\"n\":${reward.params.none},\"m\":${reward.params.missing}}", &f,
-                 "{\"p\":\"gold\",\"d\":30,\"g\":true,\"t\":[\"a\"],\"n\":null,\"m\":null}");
+  assert_renders(TEMPLATE_JSON,
+                 "{\"p\":\"${reward.params.plan}\",\"d\":${reward.params.days},\"g\":${reward.params.gift},\"t\":${"
+                 "reward.params.tags},"
+                 "\"n\":${reward.params.none},\"m\":${reward.params.missing}}",
+                 &f, "{\"p\":\"gold\",\"d\":30,\"g\":true,\"t\":[\"a\"],\"n\":null,\"m\":null}");
   assert_renders(TEMPLATE_FORM, "plan=${reward.params.plan}&days=${reward.params.days}", &f, "plan=gold&days=30");
   assert_renders(TEMPLATE_JSON, "{\"t\":\"${reward.params.tags}\"}", &f, NULL);  // a list inside quotes
   json_decref(params);
@@ -81,8 +93,10 @@ static void values_fit_their_place_in_urls_forms_and_headers(void **state)
   (void)state;
   struct claim_facts f = sample_facts();
   f.biz_id = "a/b c&d=\xe4\xb8\xad";
-  assert_renders(TEMPLATE_PATH, "/credits/${claim.requestId}?b=${claim.bizId}", &f, "/credits/12-345?b=a%2Fb%20c%26d%3D%E4%B8%AD");
-  assert_renders(TEMPLATE_FORM, "b=${claim.bizId}&u=${claim.userId}", &f, "b=a%2Fb%20c%26d%3D%E4%B8%AD&u=9007199254740993");
+  assert_renders(TEMPLATE_PATH, "/credits/${claim.requestId}?b=${claim.bizId}", &f,
+                 "/credits/12-345?b=a%2Fb%20c%26d%3D%E4%B8%AD");
+  assert_renders(TEMPLATE_FORM, "b=${claim.bizId}&u=${claim.userId}", &f,
+                 "b=a%2Fb%20c%26d%3D%E4%B8%AD&u=9007199254740993");
   assert_renders(TEMPLATE_HEADER, "id=${claim.bizId}", &f, "id=a/b c&d=\xe4\xb8\xad");
   f.biz_id = "..";
   assert_renders(TEMPLATE_PATH, "/credits/${claim.bizId}", &f, NULL);
@@ -105,7 +119,8 @@ static void faults_in_templates_are_told(void **state)
   assert_no_template(TEMPLATE_HEADER, "a\nb", "control characters");
 }
 
-// --- whole profiles ----------------------------------------------------------------------------------------------------
+// --- whole profiles
+// ----------------------------------------------------------------------------------------------------
 
 #define HEAD "fulfiller:\n  providers:\n    p:\n      base_url: http://h:1/base\n"
 
@@ -113,7 +128,8 @@ static struct fulfiller_conf *parse(const char *yaml)
 {
   struct conf_fault fault = {""};
   void *conf = NULL;
-  if (conf_parse(fulfiller_conf_table(), "x.yaml", yaml, strlen(yaml), &conf, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  if (conf_parse(fulfiller_conf_table(), "x.yaml", yaml, strlen(yaml), &conf, &fault) != RESULT_OK)
+    fail_msg("%s", fault.text);
   return conf;
 }
 
@@ -142,9 +158,11 @@ static void a_profile_becomes_a_request(void **state)
   struct provider p;
   struct provider_call call;
   struct claim_facts f = sample_facts();
-  struct fulfiller_conf *conf = parse(HEAD "      request_id_header: Idempotency-Key\n      request_id_field: requestId\n"
-      "      deliver:\n        path: /credits\n        headers: { X-User: \"u${claim.userId}\" }\n        body: '{\"q\": ${claim.quantity}}'\n"
-      "      inquire: { path: \"/credits/${claim.requestId}\" }\n");
+  struct fulfiller_conf *conf = parse(HEAD
+                                      "      request_id_header: Idempotency-Key\n      request_id_field: requestId\n"
+                                      "      deliver:\n        path: /credits\n        headers: { X-User: "
+                                      "\"u${claim.userId}\" }\n        body: '{\"q\": ${claim.quantity}}'\n"
+                                      "      inquire: { path: \"/credits/${claim.requestId}\" }\n");
   if (provider_compile("p", conf->providers.items[0].block, &p, &fault) != RESULT_OK) fail_msg("%s", fault.text);
   provider_call_init(&call);
   assert_int_equal(provider_render(&p, CALL_DELIVER, &f, "00-1-2-01", &call), RESULT_OK);
@@ -174,7 +192,8 @@ static void a_form_takes_the_request_id_as_a_field(void **state)
   struct provider p;
   struct provider_call call;
   struct claim_facts f = sample_facts();
-  struct fulfiller_conf *conf = parse(HEAD "      request_id_field: out_trade_no\n      deliver: { path: /pay, body: \"amount=${reward.amount}\" }\n");
+  struct fulfiller_conf *conf = parse(
+      HEAD "      request_id_field: out_trade_no\n      deliver: { path: /pay, body: \"amount=${reward.amount}\" }\n");
   assert_int_equal(provider_compile("p", conf->providers.items[0].block, &p, &fault), RESULT_OK);
   provider_call_init(&call);
   assert_int_equal(provider_render(&p, CALL_DELIVER, &f, "", &call), RESULT_OK);
@@ -207,19 +226,28 @@ static void faults_of_a_profile_name_file_line_and_key(void **state)
 {
   (void)state;
   assert_no_profile(HEAD, "deliver.path: is missing");
-  assert_no_profile(HEAD "      deliver: { path: \"/x/${claim.nope}\" }\n", "deliver.path: unknown variable ${claim.nope}");
+  assert_no_profile(HEAD "      deliver: { path: \"/x/${claim.nope}\" }\n",
+                    "deliver.path: unknown variable ${claim.nope}");
   assert_no_profile(HEAD "      deliver: { path: /x, body: \"{\\\"a\\\":}\" }\n", "deliver.body: would not be JSON");
-  assert_no_profile(HEAD "      request_id_field: a\n      deliver: { path: /x, body: \"{\\\"a\\\":1}\" }\n", "deliver.body: would not be JSON");
-  assert_no_profile(HEAD "      request_id_field: a\n      deliver: { path: /x }\n", "request_id_field: deliver.body is missing");
+  assert_no_profile(HEAD "      request_id_field: a\n      deliver: { path: /x, body: \"{\\\"a\\\":1}\" }\n",
+                    "deliver.body: would not be JSON");
+  assert_no_profile(HEAD "      request_id_field: a\n      deliver: { path: /x }\n",
+                    "request_id_field: deliver.body is missing");
   assert_no_profile(HEAD "      deliver: { path: /x, method: PATCHY }\n", "deliver.method");
   assert_no_profile(HEAD "      deliver: { path: /x, headers: { \"a b\": c } }\n", "deliver.headers: 'a b' is no name");
-  assert_no_profile(HEAD "      request_id_header: X-A\n      deliver: { path: /x, headers: { x-a: c } }\n", "deliver.headers: header 'X-A' is set twice");
+  assert_no_profile(HEAD "      request_id_header: X-A\n      deliver: { path: /x, headers: { x-a: c } }\n",
+                    "deliver.headers: header 'X-A' is set twice");
   assert_no_profile(HEAD "      deliver: { path: /x, answers: { \"2xx\": nice } }\n", "deliver.answers: rule '2xx'");
   assert_no_profile(HEAD "      ladder: []\n      deliver: { path: /x }\n", "ladder: must have");
-  assert_no_profile(HEAD "      not_found_after: 1s\n      deliver: { path: /x }\n      inquire: { path: /y }\n", "not_found_after: must be at least");
-  assert_no_profile(HEAD "      not_found_after: 20m\n      ladder: [1s]\n      deliver: { path: /x }\n      inquire: { path: /y }\n", "not_found_after: must be at most");
-  assert_no_profile("fulfiller:\n  providers:\n    p: { base_url: \"ftp://x\", deliver: { path: /x } }\n", "base_url: must begin");
-  assert_no_profile("fulfiller:\n  providers:\n    p: { base_url: \"http://x/\", deliver: { path: /x } }\n", "base_url: must end");
+  assert_no_profile(HEAD "      not_found_after: 1s\n      deliver: { path: /x }\n      inquire: { path: /y }\n",
+                    "not_found_after: must be at least");
+  assert_no_profile(
+      HEAD "      not_found_after: 20m\n      ladder: [1s]\n      deliver: { path: /x }\n      inquire: { path: /y }\n",
+      "not_found_after: must be at most");
+  assert_no_profile("fulfiller:\n  providers:\n    p: { base_url: \"ftp://x\", deliver: { path: /x } }\n",
+                    "base_url: must begin");
+  assert_no_profile("fulfiller:\n  providers:\n    p: { base_url: \"http://x/\", deliver: { path: /x } }\n",
+                    "base_url: must end");
 }
 
 static void the_lease_outlives_every_call_under_it(void **state)
@@ -227,7 +255,9 @@ static void the_lease_outlives_every_call_under_it(void **state)
   (void)state;
   struct conf_fault fault = {""};
   struct provider p;
-  struct fulfiller_conf *conf = parse(HEAD "      total_timeout: 2s\n      not_found_after: 4s\n      deliver: { path: /x }\n      inquire: { path: /y }\n");
+  struct fulfiller_conf *conf = parse(
+      HEAD
+      "      total_timeout: 2s\n      not_found_after: 4s\n      deliver: { path: /x }\n      inquire: { path: /y }\n");
   assert_int_equal(provider_compile("p", conf->providers.items[0].block, &p, &fault), RESULT_OK);
   assert_true(p.second_call.us > 4000000);
   assert_true(p.lease.us >= p.second_call.us + 2000000);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the forms of a report: JSON as the contract has it, CSV that a spreadsheet may open (B107), HTML and text in which data stays text (B105).
-// Owner: nobody; one thread.
+// Tests of the forms of a report: JSON as the contract has it, CSV that a spreadsheet may open (B107), HTML and text in
+// which data stays text (B105). Owner: nobody; one thread.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,12 +22,25 @@ static char *own(char *const *texts, size_t i) { return texts[i]; }
 
 static void add(struct audit_report *report, const char *actual, enum finding_state finding_state, bool has_claim)
 {
-  char *texts[] = {mem_strdup("stock_not_matching_claims:683000001:stock"), mem_strdup("stock_not_matching_claims"), mem_strdup("festival-1"),
-                   mem_strdup("claims 20"), mem_strdup(actual), mem_strdup("a cause"), mem_strdup("a step")};
-  const struct finding f = {
-    .key = own(texts, 0), .kind = own(texts, 1), .severity = SEVERITY_CRITICAL, .state = finding_state, .activity_id = 683000001,
-    .activity_code = own(texts, 2), .has_claim = has_claim, .claim_id = 17, .expected = own(texts, 3), .actual = own(texts, 4), .cause = own(texts, 5),
-    .next_step = own(texts, 6)};
+  char *texts[] = {mem_strdup("stock_not_matching_claims:683000001:stock"),
+                   mem_strdup("stock_not_matching_claims"),
+                   mem_strdup("festival-1"),
+                   mem_strdup("claims 20"),
+                   mem_strdup(actual),
+                   mem_strdup("a cause"),
+                   mem_strdup("a step")};
+  const struct finding f = {.key = own(texts, 0),
+                            .kind = own(texts, 1),
+                            .severity = SEVERITY_CRITICAL,
+                            .state = finding_state,
+                            .activity_id = 683000001,
+                            .activity_code = own(texts, 2),
+                            .has_claim = has_claim,
+                            .claim_id = 17,
+                            .expected = own(texts, 3),
+                            .actual = own(texts, 4),
+                            .cause = own(texts, 5),
+                            .next_step = own(texts, 6)};
   finding_set_add(&report->findings, &f);
   for (size_t i = 0; i < ARRAY_LEN(texts); i++) mem_free(texts[i]);
 }
@@ -35,7 +48,7 @@ static void add(struct audit_report *report, const char *actual, enum finding_st
 static void report_init(struct audit_report *report)
 {
   audit_report_init(report);
-  report->from = (struct wall_time){1793318400000000};   // 2026-10-30T00:00:00Z
+  report->from = (struct wall_time){1793318400000000};  // 2026-10-30T00:00:00Z
   report->until = (struct wall_time){1793404800000000};
   report->activities = 3;
   report->audits = 5;
@@ -59,7 +72,10 @@ static json_t *render_json(const struct audit_report *report)
   return json;
 }
 
-static const char *member(const json_t *object, const char *name) { return json_string_value(json_object_get(object, name)); }
+static const char *member(const json_t *object, const char *name)
+{
+  return json_string_value(json_object_get(object, name));
+}
 
 static void json_of_a_clean_audit(void **state)
 {
@@ -90,7 +106,8 @@ static void json_has_the_members_of_the_contract(void **state)
   add(&report, "y", FINDING_OPEN, false);
   json_t *json = render_json(&report);
   assert_true(json_is_false(json_object_get(json, "clean")));
-  const json_t *first = json_array_get(json_object_get(json, "findings"), 0), *second = json_array_get(json_object_get(json, "findings"), 1);
+  const json_t *first = json_array_get(json_object_get(json, "findings"), 0),
+               *second = json_array_get(json_object_get(json, "findings"), 1);
   assert_string_equal(member(first, "key"), "stock_not_matching_claims:683000001:stock");
   assert_string_equal(member(first, "kind"), "stock_not_matching_claims");
   assert_string_equal(member(first, "severity"), "critical");
@@ -178,7 +195,11 @@ static void csv_cells_are_never_formulas(void **state)
   check_cell("\tx", "\"'\tx\"");
   check_cell("\rx", "\"'\rx\"");
   check_cell("  =1", "\"'  =1\"");
-  check_cell("\xEF\xBC\x9D" "1", "'\xEF\xBC\x9D" "1");
+  check_cell(
+      "\xEF\xBC\x9D"
+      "1",
+      "'\xEF\xBC\x9D"
+      "1");
   check_cell("=a,\"b\"", "\"'=a,\"\"b\"\"\"");
   check_cell("-", "'-");
   check_cell("-5.", "'-5.");
@@ -206,9 +227,11 @@ static void csv_has_a_header_and_a_row_for_each(void **state)
   report_init(&report);
   add(&report, "=1+1, \"x\"", FINDING_OPENED, true);
   char *csv = render(&report, REPORT_CSV);
-  assert_string_equal(csv, "key,kind,severity,activityCode,claimId,expected,actual,cause,nextStep,state\r\n"
-                           "stock_not_matching_claims:683000001:stock,stock_not_matching_claims,critical,festival-1,683000001-17,claims 20,"
-                           "\"'=1+1, \"\"x\"\"\",a cause,a step,opened\r\n");
+  assert_string_equal(
+      csv,
+      "key,kind,severity,activityCode,claimId,expected,actual,cause,nextStep,state\r\n"
+      "stock_not_matching_claims:683000001:stock,stock_not_matching_claims,critical,festival-1,683000001-17,claims 20,"
+      "\"'=1+1, \"\"x\"\"\",a cause,a step,opened\r\n");
   mem_free(csv);
   audit_report_release(&report);
 }
@@ -226,15 +249,15 @@ static void formats_are_a_closed_set(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(json_of_a_clean_audit),
-    cmocka_unit_test(json_has_the_members_of_the_contract),
-    cmocka_unit_test(an_audit_that_did_not_finish_is_not_clean),
-    cmocka_unit_test(text_ends_with_the_verdict),
-    cmocka_unit_test(html_shows_data_as_text),
-    cmocka_unit_test(csv_cells_are_never_formulas),
-    cmocka_unit_test(csv_numbers_and_quotes_stay_what_they_are),
-    cmocka_unit_test(csv_has_a_header_and_a_row_for_each),
-    cmocka_unit_test(formats_are_a_closed_set),
+      cmocka_unit_test(json_of_a_clean_audit),
+      cmocka_unit_test(json_has_the_members_of_the_contract),
+      cmocka_unit_test(an_audit_that_did_not_finish_is_not_clean),
+      cmocka_unit_test(text_ends_with_the_verdict),
+      cmocka_unit_test(html_shows_data_as_text),
+      cmocka_unit_test(csv_cells_are_never_formulas),
+      cmocka_unit_test(csv_numbers_and_quotes_stay_what_they_are),
+      cmocka_unit_test(csv_has_a_header_and_a_row_for_each),
+      cmocka_unit_test(formats_are_a_closed_set),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

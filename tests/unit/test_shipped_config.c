@@ -54,7 +54,8 @@ static void the_shipped_configuration_is_complete(void **state)
   if (conf_tree_parse("largesse.yaml", text, len, &root, &fault) != RESULT_OK) fail_msg("%s", fault.text);
   const struct conf_table *table = scheduler_conf_table();
   for (size_t i = 0; i < table->count; i++) {
-    if (strncmp(table->keys[i].path, "fulfiller", 9) == 0 || strncmp(table->keys[i].path, "reconciler", 10) == 0) continue;
+    if (strncmp(table->keys[i].path, "fulfiller", 9) == 0 || strncmp(table->keys[i].path, "reconciler", 10) == 0)
+      continue;
     if (event_find(root, table->keys[i].path)->kind != CONF_SCALAR) fail_msg("%s is missing", table->keys[i].path);
   }
   conf_tree_free(root);
@@ -76,10 +77,12 @@ static struct event_file *read_event(const char *path)
 static void the_shipped_events_can_be_read(void **state)
 {
   (void)state;
-  struct event_file *demo = read_event("config/events/demo.yaml"), *festival = read_event("config/events/festival.yaml");
+  struct event_file *demo = read_event("config/events/demo.yaml"),
+                    *festival = read_event("config/events/festival.yaml");
   assert_int_equal(demo->session_count, 3);
   assert_int_equal(festival->session_count, 6);
-  for (size_t i = 0; i < demo->session_count; i++) assert_true(event_session_is_demonstration(&demo->sessions[i]) && demo->sessions[i].publish);
+  for (size_t i = 0; i < demo->session_count; i++)
+    assert_true(event_session_is_demonstration(&demo->sessions[i]) && demo->sessions[i].publish);
   event_file_free(demo);
   event_file_free(festival);
 }
@@ -91,13 +94,15 @@ static void the_names_of_providers_are_read_and_nothing_else_of_their_section(vo
   void *config = NULL;
   struct conf_fault fault = {""};
   static const char yaml[] = "fulfiller:\n  surprise: [1]\n  providers:\n    a: { b: { c: d } }\n    e:\n";
-  if (conf_parse(scheduler_conf_table(), "f", yaml, sizeof yaml - 1, &config, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  if (conf_parse(scheduler_conf_table(), "f", yaml, sizeof yaml - 1, &config, &fault) != RESULT_OK)
+    fail_msg("%s", fault.text);
   const struct scheduler_conf *conf = config;
   assert_int_equal(conf->providers.count, 2);
   assert_string_equal(conf->providers.items[0], "a");
   assert_string_equal(conf->providers.items[1], "e");
   conf_free(scheduler_conf_table(), config);
-  if (conf_load(scheduler_conf_table(), "config/largesse.yaml", nothing, &config, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  if (conf_load(scheduler_conf_table(), "config/largesse.yaml", nothing, &config, &fault) != RESULT_OK)
+    fail_msg("%s", fault.text);
   conf = config;
   assert_int_equal(conf->providers.count, 2);
   assert_string_equal(conf->providers.items[0], "simulator");
@@ -108,10 +113,10 @@ static void the_names_of_providers_are_read_and_nothing_else_of_their_section(vo
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_shipped_configuration_is_what_is_built_in),
-    cmocka_unit_test(the_shipped_configuration_is_complete),
-    cmocka_unit_test(the_shipped_events_can_be_read),
-    cmocka_unit_test(the_names_of_providers_are_read_and_nothing_else_of_their_section),
+      cmocka_unit_test(the_shipped_configuration_is_what_is_built_in),
+      cmocka_unit_test(the_shipped_configuration_is_complete),
+      cmocka_unit_test(the_shipped_events_can_be_read),
+      cmocka_unit_test(the_names_of_providers_are_read_and_nothing_else_of_their_section),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
