@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 #include "common/compiler.h"
 #include "common/mem.h"

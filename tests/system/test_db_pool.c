@@ -2,11 +2,11 @@
 // The database pool against a real server: every request gets exactly one of rows, error and time-out; retries,
 // deadlines and the queue's cap. Faults of the server are in test_db_pool_faults.c, values and sessions in
 // test_db_values.c.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
 
 #include <string.h>
 

@@ -3,11 +3,11 @@
 // requests through all of it. What was sent and not answered is unknown; what was not sent is known to have changed
 // nothing.
 // runs alone
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
 
 #include "common/mem.h"
 #include "tests/support/db_probe.h"

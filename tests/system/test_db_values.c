@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values on their way through common/db and a real server: scalars, arrays, very large ones; roles; blocking sessions.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
 
 #include <string.h>
 

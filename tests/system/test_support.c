@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The test support library itself: servers that stop and come back, children that end, HTTP that is cut off.
 // runs alone
-#include <cmocka.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 #include "common/mem.h"
 #include "tests/support/broker.h"

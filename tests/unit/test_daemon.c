@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The life of a daemon, seen from outside: options and their exit statuses, signals, reload, drain, notifications.
 // Each case runs daemon_main in a child process of its own.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
 
 #include <fcntl.h>
 #include <poll.h>

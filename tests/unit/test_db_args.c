@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The binary form of arguments, byte for byte as PostgreSQL's array_recv reads it.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
+#include <cmocka.h>
 
 #include "common/clk.h"
 #include "common/http_client.h"

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
 #include <jansson.h>
+#include <cmocka.h>
 
 #include "tests/bench/load/answer.c"
 #include "tests/bench/load/click.c"

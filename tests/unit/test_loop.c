@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop: turns, deferred work and frees, timers, watches, signals and wake-ups.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <cmocka.h>
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 #include "common/buf.h"
 #include "common/clk.h"
