@@ -36,7 +36,6 @@ int cli_exit_code(enum result result)
 }
 
 // --- session
-// ----------------------------------------------------------------------------------------------------------
 
 static const char *hint(const struct cli *c, bool is_missing)
 {
@@ -83,7 +82,6 @@ bool cli_query(struct cli *c, const struct db_statement *statement, const struct
 }
 
 // --- output
-// -----------------------------------------------------------------------------------------------------------
 
 static bool write_all(FILE *f, const struct buf *text)
 {

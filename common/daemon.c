@@ -50,7 +50,7 @@ static enum result load(const struct daemon_spec *spec, const char *file, void *
   return result;
 }
 
-// --- signals ---------------------------------------------------------------------------------------------------------
+// --- signals
 
 static void on_stop_signal(void *ctx)
 {
@@ -81,7 +81,7 @@ static void on_hang_up(void *ctx)
   if (d->was_ready) daemon_notify_send(&d->notify, "READY=1");
 }
 
-// --- serving ---------------------------------------------------------------------------------------------------------
+// --- serving
 
 static void begin_drain(struct daemon *d)
 {
@@ -207,7 +207,7 @@ static int serve(const struct daemon_spec *spec, const char *config_file, void *
   return exit_code;
 }
 
-// --- commands --------------------------------------------------------------------------------------------------------
+// --- commands
 
 static int print(const struct buf *text)
 {

@@ -31,7 +31,7 @@ bool db_conn_has_room(const struct db_conn *c)
   return c->state == DB_CONN_UP && !c->is_doomed && c->flight_count < depth;
 }
 
-// --- connecting ------------------------------------------------------------------------------------------------------
+// --- connecting
 
 static void watch(struct db_conn *c, int what)
 {
@@ -123,7 +123,7 @@ static void on_timer(void *ctx)
     connect_failed(c, "no answer within database.connect_timeout");
 }
 
-// --- closing ---------------------------------------------------------------------------------------------------------
+// --- closing
 
 void db_conn_doom(struct db_conn *c, const char *why)
 {
@@ -180,7 +180,7 @@ void db_conn_release(struct db_conn *c)
   lose_flights(c, "the pool was closed");
 }
 
-// --- sending ---------------------------------------------------------------------------------------------------------
+// --- sending
 
 static void flush(struct db_conn *c)
 {
@@ -226,7 +226,7 @@ bool db_conn_send(struct db_conn *c, struct db_ticket *t)
   return true;
 }
 
-// --- reading ---------------------------------------------------------------------------------------------------------
+// --- reading
 
 static void end_flight(struct db_conn *c)
 {

@@ -54,7 +54,7 @@ bool db_pool_is_up(const struct db_pool *pool) { return pool->up_count > 0; }
 
 size_t db_pool_open_requests(const struct db_pool *pool) { return pool->open_count; }
 
-// --- tickets ---------------------------------------------------------------------------------------------------------
+// --- tickets
 
 static struct db_ticket *take_ticket(struct db_pool *pool)
 {
@@ -114,7 +114,7 @@ void db_pool_delay_ticket(struct db_pool *pool, struct db_ticket *t, struct span
   db_pool_add_due(pool, t, mono_before(t->deadline, due) ? t->deadline : due);
 }
 
-// --- submission ------------------------------------------------------------------------------------------------------
+// --- submission
 
 // A statement may stand in several translation units; its name is its identity.
 static size_t know_statement(struct db_pool *pool, const struct db_statement *statement)
@@ -178,7 +178,7 @@ void db_pool_dispatch(struct db_pool *pool)
   }
 }
 
-// --- deadlines -------------------------------------------------------------------------------------------------------
+// --- deadlines
 
 static void become_orphan(struct db_pool *pool, struct db_ticket *t, struct mono_time now)
 {
@@ -231,7 +231,7 @@ static void on_due(void *ctx)
   if (next != NULL) arm_due_timer(pool, next->due);
 }
 
-// --- connections that come and go ------------------------------------------------------------------------------------
+// --- connections that come and go
 
 static void count_up(struct db_pool *pool, int change)
 {

@@ -48,7 +48,7 @@ struct http_client {
 
 static void drive(struct http_client *c, curl_socket_t fd, int events);
 
-// --- the loop ------------------------------------------------------------------------------------------------------
+// --- the loop
 
 // One watched socket; it knows its client, since a watch hands over a single pointer.
 struct socket_watch {
@@ -100,7 +100,7 @@ static int on_time_out_wanted(CURLM *multi, long ms, void *ctx)
   return 0;
 }
 
-// --- answers -------------------------------------------------------------------------------------------------------
+// --- answers
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *ctx)
 {
@@ -209,7 +209,7 @@ static void drive(struct http_client *c, curl_socket_t fd, int events)
   }
 }
 
-// --- requests ------------------------------------------------------------------------------------------------------
+// --- requests
 
 static bool has_prefix(const char *text, const char *prefix)
 {
@@ -352,7 +352,7 @@ enum result http_client_send(struct http_client *c, const struct http_request *r
   return RESULT_OK;
 }
 
-// --- life ----------------------------------------------------------------------------------------------------------
+// --- life
 
 struct http_client *http_client_new(struct runtime *rt, size_t calls_max, long connections_per_host)
 {

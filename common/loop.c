@@ -215,7 +215,7 @@ void loop_defer_free(struct loop *loop, void *object, void (*free_fn)(void *obje
   loop->parked[loop->parked_count++] = (struct parked_object){object, free_fn};
 }
 
-// --- timers ----------------------------------------------------------------------------------------------------------
+// --- timers
 
 struct loop_timer {
   struct event *event;
@@ -257,7 +257,7 @@ void loop_timer_free(struct loop_timer *t)
   mem_free(t);
 }
 
-// --- descriptors -----------------------------------------------------------------------------------------------------
+// --- descriptors
 
 // Two events, so that a change of one direction is one change in the kernel and none of the other's.
 struct loop_watch {
@@ -306,7 +306,7 @@ void loop_watch_free(struct loop_watch *w)
   mem_free(w);
 }
 
-// --- signals ---------------------------------------------------------------------------------------------------------
+// --- signals
 
 struct loop_signal {
   struct event *event;

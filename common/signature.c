@@ -76,7 +76,7 @@ void signature_hmac_sha256(struct signature *s, const void *key, size_t key_len,
   hmac_two(s, key, key_len, bytes, len, NULL, 0, out);
 }
 
-// --- Standard Webhooks ---------------------------------------------------------------------------------------------
+// --- Standard Webhooks
 
 // The key of a secret: what "whsec_…" encodes, or else the bytes as they are.
 static void secret_key(const char *secret, size_t len, struct buf *out)

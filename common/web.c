@@ -47,7 +47,7 @@ struct web_server *web_server_new(struct runtime *rt, const struct web_conf *con
   return s;
 }
 
-// --- accepting -----------------------------------------------------------------------------------------------------
+// --- accepting
 
 static bool is_full(const struct web_server *s) { return (int64_t)s->conn_count >= s->conf.connections_max; }
 
@@ -125,7 +125,7 @@ static void close_listener(struct web_server *s)
   s->listener = -1;
 }
 
-// --- time-outs -----------------------------------------------------------------------------------------------------
+// --- time-outs
 
 static void sweep_stalled(struct web_server *s)
 {
@@ -177,7 +177,7 @@ void web_server_arm_sweep(struct web_server *s)
   if (!loop_timer_is_set(s->sweep)) loop_timer_set(s->sweep, sweep_period(s));
 }
 
-// --- life ----------------------------------------------------------------------------------------------------------
+// --- life
 
 static bool is_loopback(const struct sockaddr *a)
 {
@@ -362,7 +362,7 @@ void web_server_free(struct web_server *s)
   mem_free(s);
 }
 
-// --- counting ------------------------------------------------------------------------------------------------------
+// --- counting
 
 static struct metric_series *requests_of(struct web_server *s, struct web_counts *n, const char *label, int status)
 {

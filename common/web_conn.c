@@ -81,7 +81,7 @@ bool conn_has_output(const struct web_conn *c) { return c->out_at < c->out.len; 
 
 void conn_touch(struct web_conn *c) { conn_enter(c, c->state); }
 
-// --- sending -------------------------------------------------------------------------------------------------------
+// --- sending
 
 static void conn_end(struct web_conn *c)
 {
@@ -142,7 +142,7 @@ static void conn_send(struct web_conn *c)
   conn_sent_all(c);
 }
 
-// --- requests ------------------------------------------------------------------------------------------------------
+// --- requests
 
 static void conn_grow(struct web_conn *c, size_t spare)
 {
@@ -276,7 +276,7 @@ void conn_request_done(struct web_conn *c)
   conn_mark_dirty(c);
 }
 
-// --- reading -------------------------------------------------------------------------------------------------------
+// --- reading
 
 static void conn_on_eof(struct web_conn *c)
 {

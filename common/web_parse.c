@@ -62,7 +62,7 @@ static struct web_piece piece(size_t at, size_t len) { return (struct web_piece)
 
 void web_parse_reset(struct web_parse *p) { memset(p, 0, offsetof(struct web_parse, headers)); }
 
-// --- lines ---------------------------------------------------------------------------------------------------------
+// --- lines
 
 // Finds the line that starts at pos, without its CR LF; a bare LF is broken (a bare CR is found by the check of
 // characters).
@@ -85,7 +85,7 @@ void web_parse_next_line(struct web_parse *p, size_t line_len)
   p->scan = p->pos;
 }
 
-// --- request line --------------------------------------------------------------------------------------------------
+// --- request line
 
 static enum web_parse_step parse_version(struct web_parse *p, const char *v, size_t len)
 {
@@ -177,7 +177,7 @@ static enum web_parse_step at_request_line(struct web_parse *p, char *bytes, siz
   return WEB_PARSE_HEAD;
 }
 
-// --- headers -------------------------------------------------------------------------------------------------------
+// --- headers
 
 // Splits "Name: value" and checks every character; out is untouched on a fault.
 enum web_parse_step web_parse_split_header(struct web_parse *p, const char *bytes, size_t line_len,
@@ -320,7 +320,7 @@ static enum web_parse_step at_headers(struct web_parse *p, char *bytes, size_t l
   }
 }
 
-// --- a request -----------------------------------------------------------------------------------------------------
+// --- a request
 
 enum web_parse_step web_parse_feed(struct web_parse *p, char *bytes, size_t *io_len)
 {

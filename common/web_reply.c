@@ -148,7 +148,7 @@ void web_reply_json(struct web_request *req, int status, const char *body, size_
 
 void web_reply_empty(struct web_request *req, int status) { web_reply(req, status, NULL, "", 0); }
 
-// --- problems ------------------------------------------------------------------------------------------------------
+// --- problems
 
 // "SOLD_OUT" → "sold-out" or, as a title, "Sold out".
 static void put_code(struct buf *b, const char *code, char gap, bool capital)

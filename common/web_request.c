@@ -61,7 +61,7 @@ const char *web_body(const struct web_request *req, size_t *out_len)
   return web_request_conn(req)->in + req->parse.body_at;
 }
 
-// --- decoding ------------------------------------------------------------------------------------------------------
+// --- decoding
 
 static int hex_value(char c)
 {
@@ -140,7 +140,7 @@ bool web_request_decode(struct web_request *req)
   return !p->has_query || decode_query(req, &to);
 }
 
-// --- trace context (W3C) -------------------------------------------------------------------------------------------
+// --- trace context (W3C)
 
 static bool is_hex(const char *s, size_t len, bool *out_all_zero)
 {
@@ -207,7 +207,7 @@ const char *web_trace(const struct web_request *req)
   return trace;
 }
 
-// --- language ------------------------------------------------------------------------------------------------------
+// --- language
 
 // "zh-CN;q=0.8" → 800; what is malformed counts as 0.
 static int quality(const char *item, size_t len)

@@ -9,7 +9,7 @@
 #define DEGRADED_BYTES_MAX 1024
 #define ALL_SCOPES         (WEB_READ | WEB_CLAIMS | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
 
-// --- health and metrics --------------------------------------------------------------------------------------------
+// --- health and metrics
 
 static void handle_live(struct web_request *req)
 {
@@ -72,7 +72,7 @@ void web_std_route(struct web_request *req)
   req->routed_in = c->in;
 }
 
-// --- content types (B97) -------------------------------------------------------------------------------------------
+// --- content types (B97)
 
 static const char *skip_space(const char *p)
 {
@@ -128,7 +128,7 @@ static bool type_fits(const struct web_request *req)
   return false;
 }
 
-// --- who may -------------------------------------------------------------------------------------------------------
+// --- who may
 
 enum verdict { MAY, UNKNOWN_CALLER, NOT_ALLOWED, ASK_AGAIN };
 
@@ -179,7 +179,7 @@ static bool refused_caller(struct web_request *req)
   return true;
 }
 
-// --- dispatch ------------------------------------------------------------------------------------------------------
+// --- dispatch
 
 static bool is_method(const struct web_request *req, const char *method)
 {

@@ -14,7 +14,7 @@
 static const struct span health_every = {200000};
 static const struct span last_acks = {2000000};
 
-// --- health ----------------------------------------------------------------------------------------------------------
+// --- health
 
 bool app_is_ready(const struct app *app, const char **out_why_not)
 {
@@ -42,7 +42,7 @@ static void check_health(void *ctx)
   loop_timer_set(app->health_timer, health_every);
 }
 
-// --- start -----------------------------------------------------------------------------------------------------------
+// --- start
 
 enum result app_check(const void *config, const char *file, struct conf_fault *out_fault)
 {
@@ -119,7 +119,7 @@ void app_reload(struct app *app, const void *config)
   figures_set_every(app->figures, conf->figures_every);
 }
 
-// --- end -------------------------------------------------------------------------------------------------------------
+// --- end
 
 void app_drain(struct app *app)
 {

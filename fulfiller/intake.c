@@ -16,7 +16,7 @@ static void on_taken(struct db_request *req, const struct db_rows *rows);
 static void on_take_error(struct db_request *req, const struct db_error *error);
 static void on_take_timeout(struct db_request *req);
 
-// --- waiting claims --------------------------------------------------------------------------------------------------
+// --- waiting claims
 
 static void ref_drop(struct claim_ref *ref)
 {
@@ -70,7 +70,7 @@ void intake_on_delivery(void *ctx, const struct mq_delivery *d)
   intake_poke(lane);
 }
 
-// --- taking ----------------------------------------------------------------------------------------------------------
+// --- taking
 
 static int compare_keys(const struct claim_key *a, const struct claim_key *b)
 {
@@ -143,7 +143,7 @@ static void pump(void *ctx)
 
 void intake_poke(struct lane *lane) { loop_defer(lane->means.rt->loop, &lane->pump, pump, lane); }
 
-// --- answers ---------------------------------------------------------------------------------------------------------
+// --- answers
 
 // The first of the refs that this row answers; NULL if none is left.
 static struct claim_ref *find_ref(struct take *take, const struct claim_key *key)
@@ -213,7 +213,7 @@ static void on_take_timeout(struct db_request *req)
   rest(lane, "timeout", NULL);
 }
 
-// --- life ------------------------------------------------------------------------------------------------------------
+// --- life
 
 static void on_resume(void *ctx) { intake_poke(ctx); }
 

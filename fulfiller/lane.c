@@ -10,7 +10,7 @@
 #include "fulfiller/intake.h"
 #include "fulfiller/topology.h"
 
-// --- messages --------------------------------------------------------------------------------------------------------
+// --- messages
 
 struct parcel *parcel_new(struct lane *lane, const struct mq_delivery *d, const struct claim_key *keys, size_t count)
 {
@@ -51,7 +51,7 @@ void parcel_claim_done(struct parcel *parcel)
   parcel_free(parcel);
 }
 
-// --- life ------------------------------------------------------------------------------------------------------------
+// --- life
 
 static void make_series(struct lane *lane)
 {

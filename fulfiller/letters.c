@@ -48,7 +48,7 @@ static void letter_free(struct letter *letter)
 
 static void free_letter(void *letter) { letter_free(letter); }
 
-// --- announcements ---------------------------------------------------------------------------------------------------
+// --- announcements
 
 static enum result announce(struct letters *l, const struct buf *body, mq_outcome_fn *on_outcome, void *ctx)
 {
@@ -84,7 +84,7 @@ void letters_announce_claim(struct letters *l, const struct job *job)
   buf_release(&body);
 }
 
-// --- unreadable messages ---------------------------------------------------------------------------------------------
+// --- unreadable messages
 
 static void on_announced(void *ctx, enum mq_outcome outcome)
 {
@@ -160,7 +160,7 @@ void letters_add(struct letters *l, const char *provider, const struct mq_delive
   submit(letter);
 }
 
-// --- life ------------------------------------------------------------------------------------------------------------
+// --- life
 
 struct letters *letters_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *publisher,
                             struct mq_consumer *consumer)

@@ -53,7 +53,7 @@ static void job_free(struct job *job)
   mem_free(job);
 }
 
-// --- after the commit ------------------------------------------------------------------------------------------------
+// --- after the commit
 
 static void finish(struct settler *s, struct job *job)
 {
@@ -139,7 +139,7 @@ static void on_settled(struct db_request *req, const struct db_rows *rows)
   poke(s);  // what has gathered meanwhile
 }
 
-// --- failures --------------------------------------------------------------------------------------------------------
+// --- failures
 
 static void put_back(struct batch *b)
 {
@@ -200,7 +200,7 @@ static void on_settle_timeout(struct db_request *req)
   rest(b->settler, "timeout", NULL);
 }
 
-// --- batches ---------------------------------------------------------------------------------------------------------
+// --- batches
 
 static bool gives_back(const struct job *job)
 {
@@ -267,7 +267,7 @@ bool settler_has_room(struct settler *s)
 
 size_t settler_open(const struct settler *s) { return s->open; }
 
-// --- life ------------------------------------------------------------------------------------------------------------
+// --- life
 
 struct settler *settler_new(struct runtime *rt, struct db_pool *db, struct mq_publisher *publisher,
                             struct letters *letters, void (*on_room)(void *ctx), void *ctx)

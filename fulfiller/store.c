@@ -28,7 +28,7 @@ enum take_column {
   TAKE_TRUST_IN_MS
 };
 
-// --- take ------------------------------------------------------------------------------------------------------------
+// --- take
 
 void store_take(struct db_request *req, const struct claim_key *const *keys, size_t count, const struct provider *p)
 {
@@ -108,7 +108,7 @@ struct job *store_taken_job(const struct db_rows *rows, size_t row, bool wants_p
   return job;
 }
 
-// --- settle ----------------------------------------------------------------------------------------------------------
+// --- settle
 
 static void put_text(struct db_args *a, const char *text)
 {
@@ -191,7 +191,7 @@ struct settled_row store_settled_row(const struct db_rows *rows, size_t row)
   return (struct settled_row){db_rows_i64(rows, row, 0), db_rows_i64(rows, row, 1), db_rows_bool(rows, row, 3)};
 }
 
-// --- dead letters and figures ----------------------------------------------------------------------------------------
+// --- dead letters and figures
 
 void store_unreadable(struct db_request *req, const char *provider, const char *why, const char *body)
 {

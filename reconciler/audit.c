@@ -72,7 +72,6 @@ static enum result script(struct run *r, const char *sql)
 }
 
 // --- beginning
-// --------------------------------------------------------------------------------------------------------
 
 static enum result read_names(struct run *r)
 {
@@ -143,7 +142,6 @@ cleanup:
 }
 
 // --- one activity
-// -----------------------------------------------------------------------------------------------------
 
 // Read committed: each audit has a snapshot of its own that ends with it. One pass over an activity sorts and hashes
 // its users, which wants memory; compiling the plan of each small activity would cost more than running it.
@@ -260,7 +258,6 @@ cleanup:
 }
 
 // --- all of them
-// ------------------------------------------------------------------------------------------------------
 
 // *io_after moves to the last activity of the page; *out_more: there may be further ones.
 static enum result audit_page(struct run *r, int64_t *io_after, bool *out_more)

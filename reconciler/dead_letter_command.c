@@ -60,7 +60,6 @@ static bool parse(struct cli *c, struct letter_options *o, int what, int argc, c
 }
 
 // --- list
-// -------------------------------------------------------------------------------------------------------------
 
 static bool list_page(struct doc_list *l, const struct letter_options *o, const char *state, int64_t *io_after)
 {
@@ -105,7 +104,6 @@ int dead_letter_command_list(const void *config, struct log *log, int argc, char
 }
 
 // --- ids
-// --------------------------------------------------------------------------------------------------------------
 
 // A claim stands for its newest letter.
 static bool letter_of_claim(struct cli *c, struct claim_ref claim, int64_t *out_letter)
@@ -139,7 +137,6 @@ static bool find_letter(struct cli *c, const char *word, int64_t *out_letter)
 }
 
 // --- show
-// -------------------------------------------------------------------------------------------------------------
 
 int dead_letter_command_show(const void *config, struct log *log, int argc, char **argv)
 {
@@ -163,7 +160,6 @@ int dead_letter_command_show(const void *config, struct log *log, int argc, char
 }
 
 // --- retry
-// ------------------------------------------------------------------------------------------------------------
 
 static const char *retry_fault(const struct letter_options *o, size_t words)
 {

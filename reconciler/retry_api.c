@@ -36,7 +36,6 @@ static void on_end(struct call *c)
 }
 
 // --- the request
-// ------------------------------------------------------------------------------------------------------
 
 static const char *text_of(const json_t *value, char out_number[24])
 {
@@ -117,7 +116,6 @@ static bool read_body(struct retry_call *r)
 }
 
 // --- statement by statement
-// -------------------------------------------------------------------------------------------
 
 static void send_page(struct retry_call *r)
 {

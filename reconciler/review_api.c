@@ -123,7 +123,6 @@ void review_api_audits(struct web_request *web)
 }
 
 // --- one item
-// ---------------------------------------------------------------------------------------------------------
 
 static void on_item(struct call *c, const struct db_rows *rows)
 {

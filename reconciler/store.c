@@ -8,7 +8,6 @@
 #include "sql_reconciler.inc"
 
 // --- a run of the audit
-// -----------------------------------------------------------------------------------------------
 
 const struct db_statement *store_audit_list(struct db_args *args)
 {
@@ -166,7 +165,6 @@ const struct db_statement *store_audit_runs(struct db_args *args, int64_t after,
 }
 
 // --- lists
-// ------------------------------------------------------------------------------------------------------------
 
 const struct db_statement *store_finding_list(struct db_args *args, const struct finding_filter *f, const char *after,
                                               int64_t limit)
@@ -209,7 +207,6 @@ const struct db_statement *store_dead_letter_show(struct db_args *args, int64_t 
 }
 
 // --- retrying
-// ---------------------------------------------------------------------------------------------------------
 
 const struct db_statement *store_dead_letters_of_claims(struct db_args *args, const struct claim_ref *claims,
                                                         size_t count)
@@ -249,7 +246,6 @@ struct retry_row store_retry_row(const struct db_rows *rows, size_t row)
 }
 
 // --- metrics
-// ----------------------------------------------------------------------------------------------------------
 
 const struct db_statement *store_figures(struct db_args *args)
 {

@@ -17,7 +17,6 @@
 #define REASON_CHARS_MAX 500
 
 // --- reading
-// ----------------------------------------------------------------------------------------------------------
 
 static void on_list(struct api_call *call, const struct db_rows *rows) { api_reply_list(call, rows, 0, true); }
 
@@ -89,7 +88,6 @@ void activity_api_history(struct web_request *req)
 }
 
 // --- changing
-// ---------------------------------------------------------------------------------------------------------
 
 static void tell_changed(struct api_call *call)
 {
@@ -175,7 +173,6 @@ void activity_api_finish(struct web_request *req) { act(req, "finish"); }
 void activity_api_archive(struct web_request *req) { act(req, "archive"); }
 
 // --- stock
-// ------------------------------------------------------------------------------------------------------------
 
 static void on_adjusted(struct api_call *call, const struct db_rows *rows)
 {

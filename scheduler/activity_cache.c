@@ -35,7 +35,6 @@ struct activity_cache {
 };
 
 // --- the table
-// --------------------------------------------------------------------------------------------------------
 
 static size_t bucket_of(const struct activity_cache *c, const char *code)
 {
@@ -144,7 +143,6 @@ void activity_refresh(struct activity *a, const char *status, bool is_limited, i
 }
 
 // --- the database's clock
-// ---------------------------------------------------------------------------------------------
 
 struct clock_view activity_cache_clock(const struct activity_cache *c) { return c->clock; }
 
@@ -161,7 +159,6 @@ void activity_cache_clock_sample(struct activity_cache *c, struct wall_time sent
 }
 
 // --- reading
-// ----------------------------------------------------------------------------------------------------------
 
 static const struct db_statement *prepare_read(void *ctx, struct db_args *args)
 {
@@ -199,7 +196,6 @@ static struct span on_read(void *ctx, const struct db_rows *rows)
 }
 
 // --- codes that memory does not know
-// ----------------------------------------------------------------------------------
 
 static const struct db_statement *prepare_search(void *ctx, struct db_args *args)
 {
@@ -252,7 +248,6 @@ void activity_cache_search(struct activity_cache *c, struct activity_search *s)
 }
 
 // --- life
-// -------------------------------------------------------------------------------------------------------------
 
 struct activity_cache *activity_cache_new(struct runtime *rt, struct db_pool *db, const struct scheduler_conf *conf)
 {

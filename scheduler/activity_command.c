@@ -13,7 +13,6 @@
 #include "sql_scheduler.inc"
 
 // --- list
-// -------------------------------------------------------------------------------------------------------------
 
 static const struct doc_column list_columns[] = {
     {"CODE", "code", 32},
@@ -63,7 +62,6 @@ int activity_command_list(const void *config, struct log *log, int argc, char **
 }
 
 // --- show
-// -------------------------------------------------------------------------------------------------------------
 
 int activity_command_show(const void *config, struct log *log, int argc, char **argv)
 {
@@ -90,7 +88,6 @@ int activity_command_show(const void *config, struct log *log, int argc, char **
 }
 
 // --- history
-// ----------------------------------------------------------------------------------------------------------
 
 static const struct doc_column history_columns[] = {
     {"AT", "at", 27},       {"FROM", "from", 10},    {"TO", "to", 10},
@@ -136,7 +133,6 @@ int activity_command_history(const void *config, struct log *log, int argc, char
 }
 
 // --- moves and stock
-// --------------------------------------------------------------------------------------------------
 
 static int act(const void *config, const char *name, const char *action, int argc, char **argv)
 {

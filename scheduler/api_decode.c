@@ -12,7 +12,6 @@
 #define LIST_ITEMS_DEFAULT 100
 
 // --- answers
-// ----------------------------------------------------------------------------------------------------------
 
 void api_reply_invalid(struct web_request *req, const char *detail)
 {
@@ -86,7 +85,6 @@ void api_reply_list(struct api_call *call, const struct db_rows *rows, size_t ke
 }
 
 // --- requests
-// ---------------------------------------------------------------------------------------------------------
 
 bool api_read_code(struct web_request *req, const char *name, const char *missing_code, const char **out_code)
 {

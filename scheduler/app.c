@@ -22,7 +22,6 @@
 #define SCRATCH_BYTES_MAX 65536
 
 // --- health
-// -----------------------------------------------------------------------------------------------------------
 
 static const char *why_not_ready(const struct app *app)
 {
@@ -70,7 +69,6 @@ bool app_is_ready(const struct app *app, const char **out_why_not)
 }
 
 // --- what the parts tell each other
-// -----------------------------------------------------------------------------------
 
 static void on_accepted(void *ctx, const struct activity *a, const int64_t *claim_ids, size_t count,
                         const char *traceparent)
@@ -96,7 +94,6 @@ static void on_activities_moved(void *ctx)
 }
 
 // --- life
-// -------------------------------------------------------------------------------------------------------------
 
 static void make_parts(struct app *app)
 {

@@ -43,7 +43,6 @@ static void refuse_at(struct apply_run *run, int line, const char *path, const c
 }
 
 // --- event and rewards
-// ------------------------------------------------------------------------------------------------
 
 // Also reads the database's clock. An unknown zone would fail every session, so it is looked at once and first.
 static bool put_event(struct apply_run *run)
@@ -127,7 +126,6 @@ static bool note_left_alone(struct apply_run *run)
 }
 
 // --- one file
-// ---------------------------------------------------------------------------------------------------------
 
 static bool apply_all(struct apply_run *run)
 {
@@ -176,7 +174,6 @@ static int apply_event(struct command *command, const struct scheduler_conf *con
 }
 
 // --- files
-// ------------------------------------------------------------------------------------------------------------
 
 static int read_file(const char *name, struct buf *out)
 {

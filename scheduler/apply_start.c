@@ -42,7 +42,6 @@ static bool find_local(struct apply_run *run, struct event_session *s, bool *out
 }
 
 // --- demonstrations
-// ---------------------------------------------------------------------------------------------------
 
 // What codes made from this pattern look like, as a regular expression.
 static void pattern_to_regex(const char *pattern, char *out, size_t size)

@@ -12,7 +12,6 @@
 #define SPARE_REQUESTS_MAX 8192
 
 // --- requests
-// ---------------------------------------------------------------------------------------------------------
 
 struct claim_request *claim_batcher_request(struct claim_batcher *b)
 {
@@ -48,7 +47,6 @@ void claim_batcher_answer_plainly(struct claim_batcher *b, struct claim_request 
 }
 
 // --- lanes
-// ------------------------------------------------------------------------------------------------------------
 
 static struct claim_lane *lane_of(struct claim_batcher *b, struct activity *a)
 {
@@ -93,7 +91,6 @@ void claim_batcher_visit_soon(struct claim_batcher *b, struct claim_lane *lane)
 }
 
 // --- arrivals
-// ---------------------------------------------------------------------------------------------------------
 
 static struct wall_time now_of_turn(struct claim_batcher *b)
 {
@@ -154,7 +151,6 @@ static void on_found(struct activity_search *s, struct activity *a, bool is_answ
 size_t claim_batcher_open(const struct claim_batcher *b) { return b->open; }
 
 // --- life
-// -------------------------------------------------------------------------------------------------------------
 
 struct claim_batcher *claim_batcher_new(struct runtime *rt, struct db_pool *db, struct activity_cache *cache,
                                         const struct scheduler_conf *conf, const struct claim_hooks *hooks)

@@ -11,7 +11,6 @@
 #include "scheduler/claim_store.h"
 
 // --- batches
-// ----------------------------------------------------------------------------------------------------------
 
 static void on_rows(struct db_request *req, const struct db_rows *rows);
 static void on_error(struct db_request *req, const struct db_error *error);
@@ -112,7 +111,6 @@ void claim_batch_send_from(struct claim_batcher *b, struct claim_lane *lane)
 }
 
 // --- answers of the database
-// ------------------------------------------------------------------------------------------
 
 // Which request a row is about; NULL for row 0 and nonsense.
 static struct claim_answer *take_row(struct batch *t, const struct claim_row *row)

@@ -10,7 +10,6 @@
 #include "common/text.h"
 
 // --- the way for everything
-// -------------------------------------------------------------------------------------------
 
 static bool read_code(struct jsonx_reader *r, char out[CODE_BYTES_MAX + 1])
 {
@@ -79,7 +78,6 @@ enum result claim_decode_any(const char *body, size_t len, struct claim_request 
 }
 
 // --- the quick way
-// ----------------------------------------------------------------------------------------------------
 
 enum member { ACTIVITY_CODE, USER_ID, BIZ_ID, CHANNEL, QUANTITY, MEMBER_COUNT };
 

@@ -14,7 +14,6 @@ bool event_session_is_demonstration(const struct event_session *s) { return s->l
 void event_session_release(struct event_session *s) { json_decref(s->doc); }
 
 // --- codes
-// ------------------------------------------------------------------------------------------------------------
 
 static bool needs_instant(const char *pattern)
 {
@@ -72,7 +71,6 @@ enum result event_session_name(const struct event_file *event, struct event_sess
 }
 
 // --- faults
-// -----------------------------------------------------------------------------------------------------------
 
 // What an activity calls a member and what the file calls it.
 static const char *key_of_member(const struct conf_node *item, const char *fault)
@@ -118,7 +116,6 @@ void event_session_fault(const struct event_file *event, const struct event_sess
 }
 
 // --- one activity each
-// ------------------------------------------------------------------------------------------------
 
 // Instants are set when the file is applied; until then these two hold their place and give the check its duration.
 static void put_placeholders(json_t *body, struct span duration)
@@ -208,7 +205,6 @@ static enum result expand(struct item *it)
 }
 
 // --- the rest of an item
-// ----------------------------------------------------------------------------------------------
 
 static void put_stock(json_t *body, const struct conf_node *item)
 {

@@ -97,8 +97,13 @@ http hot "claims over HTTP" 256 512
 HTTP=$RATE
 figure "WAL per claim" "$WAL_BYTES" bytes
 published
-OUT=$(load --activity hot --connections 256 --seconds "$SECONDS_EACH" --rate $((HTTP / 2)) --users random --biz-prefix half-)
-figure "p99 at half of the best rate" "$(json_number "$OUT" p99)" ms
+# Three runs: a pause of the machine itself spoils one of them, a fault of ours all.
+P99S=
+for round in 1 2 3; do
+  OUT=$(load --activity hot --connections 512 --seconds "$SECONDS_EACH" --rate $((HTTP / 2)) --users random --biz-prefix "half$round-" --seed "$RANDOM")
+  P99S="$P99S $(json_number "$OUT" p99)"
+done
+figure "p99 at half of the best rate" "$(printf '%s\n' $P99S | sort -n | sed -n 2p)" ms "(below 30) median of$P99S"
 OUT=$(load --activity hot --connections 1 --requests 300 --rate 50 --users random --biz-prefix idle-)
 figure "a claim alone, p50" "$(json_number "$OUT" p50)" ms
 figure "a claim alone, p99" "$(json_number "$OUT" p99)" ms

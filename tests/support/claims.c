@@ -10,7 +10,6 @@
 #include "tests/support/support.h"
 
 // --- activities
-// -------------------------------------------------------------------------------------------------------
 
 static void publish(struct sql *sql, const char *code)
 {
@@ -102,7 +101,6 @@ int activity_act(int port, const char *code, const char *action)
 }
 
 // --- claims
-// -----------------------------------------------------------------------------------------------------------
 
 struct claim_click claim_click(int port, const char *code, int64_t user, const char *biz_format, ...)
 {

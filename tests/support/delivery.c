@@ -54,7 +54,7 @@ static const char config[] =
     "      concurrency: 3\n"
     "      prefetch: 3\n";
 
-// --- the stack -----------------------------------------------------------------------------------------------------
+// --- the stack
 
 static char *write_config(void)
 {
@@ -104,7 +104,7 @@ void delivery_start_simulator(struct stack *s)
   simulator_config(s->simulator_port, "{\"dedupe\":false}");
 }
 
-// --- claims --------------------------------------------------------------------------------------------------------
+// --- claims
 
 struct delivery_claim delivery_claim(struct stack *s, const char *activity, int64_t user)
 {
@@ -174,7 +174,7 @@ void delivery_script(struct stack *s, int64_t user, const char *steps)
   mem_free(json);
 }
 
-// --- books ---------------------------------------------------------------------------------------------------------
+// --- books
 
 // Rows go to the database in statements of many rows.
 struct insert {

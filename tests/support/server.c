@@ -212,7 +212,6 @@ void server_rabbitmqctl(struct server *s, const char *const *args, struct buf *o
 }
 
 // --- faults: see tests/support/servers.sh for the protocol
-// ----------------------------------------------------------------
 static pid_t read_pid(const struct server *s, const char *name)
 {
   char *path = support_format("%s/run/%s.pid", s->home, name), line[32] = "";

@@ -3,7 +3,6 @@
 #include "tests/system/activity_calls.h"
 
 // --- tests
-// ------------------------------------------------------------------------------------------------------------
 
 static void a_reward_has_versions(void **state)
 {

@@ -321,7 +321,6 @@ static void a_report_can_go_to_a_file(void **state)
 }
 
 // --- audits that cannot be run to their end
-// ------------------------------------------------------------------------------
 
 static void declare_audit(struct stack *s, const char *name, const char *rows)
 {
@@ -428,7 +427,6 @@ static void an_interrupted_run_goes_on(void **state)
 }
 
 // --- in the middle of claims
-// ---------------------------------------------------------------------------------------------
 
 struct traffic {
   struct sql *sql;

@@ -95,7 +95,7 @@ static void end(struct rig *rig, struct crowd *crowd)
   crowd_free(crowd);
 }
 
-// --- a memory alarm ------------------------------------------------------------------------------------------------
+// --- a memory alarm
 
 static bool ready_says(int port, const char *status)
 {
@@ -170,7 +170,7 @@ static void a_memory_alarm_delays_deliveries_and_nothing_else(void **state)
   end(rig, crowd);
 }
 
-// --- a broker that goes away ---------------------------------------------------------------------------------------
+// --- a broker that goes away
 
 static void a_broker_stopped_and_started_twice_loses_nothing(void **state)
 {
@@ -189,7 +189,7 @@ static void a_broker_stopped_and_started_twice_loses_nothing(void **state)
   end(rig, crowd);
 }
 
-// --- a publisher that dies -----------------------------------------------------------------------------------------
+// --- a publisher that dies
 
 // Between a commit and its message: whoever dies there leaves claims that the sweepers publish (B63).
 static void a_scheduler_killed_at_random_moments_leaves_no_claim_behind(void **state)

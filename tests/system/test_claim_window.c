@@ -31,7 +31,6 @@ static int tear_down(void **state)
 }
 
 // --- a clock that stands still
-// ------------------------------------------------------------------------------------------
 
 static void set_clock(struct stack *s, const char *at) { sql_exec(s->sql, "update largesse.frozen set at = '%s'", at); }
 
@@ -192,7 +191,6 @@ static void allowances_begin_anew_by_the_activitys_calendar(void **state)
 }
 
 // --- machines in other zones
-// --------------------------------------------------------------------------------------------
 
 static struct process *start_in_zone(struct stack *s, int port, const char *zone)
 {

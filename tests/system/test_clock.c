@@ -65,7 +65,6 @@ static int64_t with_history(struct stack *s, const char *code, const char *moves
 }
 
 // --- announcements
-// --------------------------------------------------------------------------------------------------------
 
 struct news {
   int ongoing[ACTIVITIES + 1], finished[ACTIVITIES + 1];
@@ -107,7 +106,6 @@ static bool has_news(struct broker *b, const char *queue, const char *code, stru
 static bool nothing_is_owed(struct stack *s) { return sql_int(s->sql, "select count(*) from largesse.event_out") == 0; }
 
 // --- cases
-// ------------------------------------------------------------------------------------------------------------------
 
 // B32: every move and every announcement once, at its time.
 static void a_thousand_at_one_instant_move_once_each(void **state)

@@ -49,7 +49,7 @@ static const struct db_statement take_two = {"take_two", "select take_two($1::in
 static const struct db_statement insert_late = {
     "insert_late", "insert into unique_late select unnest($1::int[]) returning n as number"};
 
-// --- one answer ------------------------------------------------------------------------------------------------------
+// --- one answer
 
 static void rows_come_once(void **state)
 {
@@ -160,7 +160,7 @@ static void a_failed_request_does_not_undo_its_neighbours(void **state)
   assert_int_equal(sql_int(f->sql, "select count(*) from unique_late"), 4);
 }
 
-// --- retries ---------------------------------------------------------------------------------------------------------
+// --- retries
 
 static void a_deadlock_is_tried_again_inside(void **state)
 {
@@ -228,7 +228,7 @@ static void statements_survive_a_change_of_their_table_and_a_deallocate(void **s
   }
 }
 
-// --- deadlines and caps ----------------------------------------------------------------------------------------------
+// --- deadlines and caps
 
 static void init_sleep(struct db_fixture *f, struct db_probe *p, const char *seconds, int64_t timeout_ms)
 {
@@ -335,7 +335,6 @@ static void closing_the_pool_answers_everything_first(void **state)
 }
 
 // --- use from inside, pooler
-// ------------------------------------------------------------------------------------------
 
 struct chain {
   int left;

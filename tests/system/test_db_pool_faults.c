@@ -170,7 +170,7 @@ static void a_commit_whose_standby_did_not_answer_is_unknown(void **state)
   probe_release(&p);
 }
 
-// --- a crowd ---------------------------------------------------------------------------------------------------------
+// --- a crowd
 
 enum { CROWD = 3000, FIRST_OF_CROWD = 100000, AT_ONCE = 40 };
 

@@ -34,7 +34,7 @@ static int stop(void **state)
 static const struct db_statement plus_one = {"plus_one", "select $1::bigint + 1 as number"};
 static const struct db_statement who = {"who", "select current_user::text as text"};
 
-// --- values ----------------------------------------------------------------------------------------------------------
+// --- values
 
 static void values_keep_their_value(void **state)
 {
@@ -147,7 +147,7 @@ static void arguments_over_the_cap_are_refused_at_once(void **state)
   probe_release(&p);
 }
 
-// --- roles and sessions ----------------------------------------------------------------------------------------------
+// --- roles and sessions
 
 static void connections_take_on_the_role(void **state)
 {

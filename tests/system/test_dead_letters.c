@@ -41,7 +41,7 @@ static void assert_both_announced(struct broker *b, const struct delivery_claim 
   assert_null(delivery_take_dead(b));
 }
 
-// --- a wallet that always fails ------------------------------------------------------------------------------------
+// --- a wallet that always fails
 
 static void fail_always(struct stack *s, int64_t user, int status, int times)
 {

@@ -27,7 +27,7 @@ static void assert_effects(struct stack *s, const char *claim_id, int64_t effect
     fail_msg("claim %s: %lld effects instead of %lld", claim_id, (long long)found, (long long)effects);
 }
 
-// --- misfortunes ---------------------------------------------------------------------------------------------------
+// --- misfortunes
 
 struct misfortune {
   const char *name, *steps, *status;
@@ -102,7 +102,7 @@ static void one_effect_per_claim_whatever_happens(void **state)
   assert_int_equal(sql_int(s->sql, "select count(*) from largesse.dead_letter"), 0);
 }
 
-// --- refusals ------------------------------------------------------------------------------------------------------
+// --- refusals
 
 static void a_refused_claim_gives_everything_back(void **state)
 {
@@ -145,7 +145,7 @@ static void a_refused_claim_gives_everything_back(void **state)
   assert_string_equal(answer.claim_status, "failed");
 }
 
-// --- the provider's wishes -----------------------------------------------------------------------------------------
+// --- the provider's wishes
 
 static void retry_after_is_honoured(void **state)
 {
@@ -184,7 +184,7 @@ static void a_provider_that_is_down_costs_nothing(void **state)
   }
 }
 
-// --- one message many times ----------------------------------------------------------------------------------------
+// --- one message many times
 
 static void a_message_delivered_five_times_pays_once(void **state)
 {

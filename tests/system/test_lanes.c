@@ -26,7 +26,7 @@ static int64_t waited_ms(struct stack *s, const char *claim_id, int attempt)
                  attempt, attempt, claim_id);
 }
 
-// --- rungs ---------------------------------------------------------------------------------------------------------
+// --- rungs
 
 // With one queue and a delay per message the second claim would wait behind the first (B50).
 static void a_short_delay_does_not_wait_for_a_long_one(void **state)
@@ -49,7 +49,7 @@ static void a_short_delay_does_not_wait_for_a_long_one(void **state)
   assert_int_equal(delivery_effects(s, slow.id), 1);
 }
 
-// --- two fulfillers and their prefetch -----------------------------------------------------------------------------
+// --- two fulfillers and their prefetch
 
 #define HELD  (2 * DELIVERY_PREFETCH_B)
 #define CROWD (3 * HELD)
@@ -129,7 +129,7 @@ static void what_a_killed_fulfiller_held_is_delivered_once_by_the_other(void **s
   }
 }
 
-// --- the end of a fulfiller ----------------------------------------------------------------------------------------
+// --- the end of a fulfiller
 
 // What was begun does not come back; what was not does, and perhaps once more by the sweeper. Takes the messages and
 // puts two back.

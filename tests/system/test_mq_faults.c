@@ -48,7 +48,6 @@ static struct mq_received *subscribe(struct mq_fixture *f, uint16_t prefetch, bo
 }
 
 // --- a broker that stops and starts
-// -------------------------------------------------------------------------------------
 enum { RESTART_MESSAGES = 3000 };
 struct sending {
   struct mq_fixture *f;
@@ -116,7 +115,6 @@ static void broker_restarts_lose_nothing(void **state)
 }
 
 // --- a broker in need
-// -----------------------------------------------------------------------------------------------------
 static void memory_alarm_blocks_and_then_everything_is_confirmed(void **state)
 {
   struct mq_fixture *f = *state;
@@ -173,7 +171,6 @@ static void publisher_can_be_freed_during_an_alarm(void **state)
 }
 
 // --- a broker that hangs
-// ----------------------------------------------------------------------------------------------------
 static pid_t broker_pid(struct mq_fixture *f)
 {
   struct buf out;
@@ -278,7 +275,6 @@ static void wrong_password_is_said(void **state)
 }
 
 // --- a broker with other ideas of the topology
-// -------------------------------------------------------------------------------
 static void changed_ttl_is_a_fault_that_names_the_queue(void **state)
 {
   struct mq_fixture *f = *state;

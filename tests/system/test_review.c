@@ -278,7 +278,6 @@ static void commands_do_the_same(void **state)
 }
 
 // --- the page
-// ------------------------------------------------------------------------------------------------------------
 
 static void planted_text_stays_text(void **state)
 {

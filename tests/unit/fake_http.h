@@ -46,7 +46,7 @@ struct fake {
   struct buf seen;  // the last request
 };
 
-// --- the server ----------------------------------------------------------------------------------------------------
+// --- the server
 
 // The length of a complete request at the start of bytes, 0 if there is none yet.
 static inline size_t request_length(const char *bytes, size_t len)

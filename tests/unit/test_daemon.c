@@ -24,7 +24,7 @@
 #include "common/loop.h"
 #include "common/mem.h"
 
-// --- a small daemon --------------------------------------------------------------------------------------------------
+// --- a small daemon
 
 struct small_conf {
   struct daemon_conf daemon;
@@ -102,7 +102,7 @@ static const struct daemon_spec spec = {.name = "small",
                                         .is_ready = small_is_ready,
                                         .stop = small_stop};
 
-// --- running it ------------------------------------------------------------------------------------------------------
+// --- running it
 
 struct rig {
   char folder[64], conf[96], notify[96];
@@ -212,7 +212,7 @@ static int finish(struct rig *r)
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// --- cases -----------------------------------------------------------------------------------------------------------
+// --- cases
 
 static void options_have_their_exit_statuses(void **state)
 {

@@ -29,7 +29,7 @@ struct outcome {
   struct span duration;
 };
 
-// --- the client ----------------------------------------------------------------------------------------------------
+// --- the client
 
 static int setup_with(void **state, size_t calls_max, long connections_per_host)
 {
@@ -144,7 +144,7 @@ static void expect_answer(struct fixture *f, const struct http_request *r, int s
   outcome_release(&o);
 }
 
-// --- answers -------------------------------------------------------------------------------------------------------
+// --- answers
 
 static void a_complete_answer_is_handed_over(void **state)
 {
@@ -214,7 +214,7 @@ static void refusals_of_the_other_side_are_answers(void **state)
   expect_answer(f, &r, 503);
 }
 
-// --- stages --------------------------------------------------------------------------------------------------------
+// --- stages
 
 static void b67_a_kept_connection_that_dies_may_be_hit_twice_with_one_id(void **state)
 {
@@ -381,7 +381,7 @@ static void a_call_that_waits_for_a_connection_is_safe_to_repeat(void **state)
   outcome_release(&second);
 }
 
-// --- limits and life -----------------------------------------------------------------------------------------------
+// --- limits and life
 
 static void a_full_client_takes_nothing(void **state)
 {

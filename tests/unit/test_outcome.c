@@ -224,7 +224,7 @@ static void verdicts_carry_reference_code_and_text_safely(void **state)
   answer_rules_release(&rules);
 }
 
-// --- decisions -------------------------------------------------------------------------------------------------------
+// --- decisions
 
 static struct provider_conf patient_conf(void)
 {

@@ -120,7 +120,6 @@ static void faults_in_templates_are_told(void **state)
 }
 
 // --- whole profiles
-// ----------------------------------------------------------------------------------------------------
 
 #define HEAD "fulfiller:\n  providers:\n    p:\n      base_url: http://h:1/base\n"
 

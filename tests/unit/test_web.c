@@ -3,7 +3,7 @@
 // Owner: unit tests.
 #include "tests/unit/web_fixture.h"
 
-// --- basics --------------------------------------------------------------------------------------------------------
+// --- basics
 
 static void answers_and_keeps_the_connection(void **state)
 {
@@ -231,7 +231,7 @@ static void who_does_not_read_is_closed(void **state)
   close(fd);
 }
 
-// --- time, health, drain -------------------------------------------------------------------------------------------
+// --- time, health, drain
 
 static void idle_connections_are_closed(void **state)
 {
@@ -306,7 +306,7 @@ static void requests_are_counted(void **state)
   assert_has(got, "largesse_http_request_seconds_count{route=\"echo\"} 2\n");
 }
 
-// --- keys and addresses --------------------------------------------------------------------------------------------
+// --- keys and addresses
 
 static bool check_key(void *ctx, const char *key, size_t key_len, unsigned *out_scopes, char out_actor[65])
 {

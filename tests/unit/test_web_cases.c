@@ -22,7 +22,7 @@ static void assert_refused(struct fixture *f, const char *request, size_t len, c
   assert_has(got, "{\"type\":\"/problems/");
 }
 
-// --- field cases ---------------------------------------------------------------------------------------------------
+// --- field cases
 
 static int64_t expect_exchange_us(struct fixture *f, int fd)
 {

@@ -41,7 +41,7 @@ static void expect_more(const char *text)
   run_release(&r);
 }
 
-// --- what is accepted ----------------------------------------------------------------------------------------------
+// --- what is accepted
 
 static void reads_the_parts_of_a_request(void **state)
 {
@@ -186,7 +186,7 @@ static void expectations(void **state)
   expect_status("POST / HTTP/1.1\r\n" HOST "Expect: foo\r\n\r\n", 41, 417);
 }
 
-// --- what is refused -----------------------------------------------------------------------------------------------
+// --- what is refused
 
 struct refusal {
   int status;

@@ -3,7 +3,7 @@
 // Owner: unit tests.
 #include "tests/unit/web_parse_run.h"
 
-// --- limits --------------------------------------------------------------------------------------------------------
+// --- limits
 
 static void fill(struct buf *b, const char *before, char c, size_t count, const char *after)
 {
@@ -93,7 +93,7 @@ static void limit_of_the_body(void **state)
   buf_release(&b);
 }
 
-// --- characters ----------------------------------------------------------------------------------------------------
+// --- characters
 
 static void token_characters_are_those_of_rfc_9110(void **state)
 {

@@ -40,7 +40,7 @@ struct fixture {
   struct buf got;  // what a client received
 };
 
-// --- handlers ------------------------------------------------------------------------------------------------------
+// --- handlers
 
 static inline void handle_echo(struct web_request *req)
 {
@@ -110,7 +110,7 @@ static const struct web_route items[] = {
 };
 static const struct web_routes routes = {items, ARRAY_LEN(items)};
 
-// --- fixture -------------------------------------------------------------------------------------------------------
+// --- fixture
 
 static inline void start(struct fixture *f)
 {
@@ -160,7 +160,7 @@ static inline void turns(struct fixture *f, int64_t ms)
   for (struct mono_time end = mono_after(clk_mono(), span_ms(ms)); mono_before(clk_mono(), end);) turn(f);
 }
 
-// --- client --------------------------------------------------------------------------------------------------------
+// --- client
 
 static inline int try_connect(struct fixture *f)
 {
