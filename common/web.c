@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -24,6 +25,7 @@
 #define LINGER_TIME       span_s(2)
 #define EVICT_AFTER       span_ms(500)  // when full: a connection that idles for this long gives way to a new one
 #define DRAIN_ACCEPTS_FOR span_ms(500)  // clients that reconnect, and those who watch /readyz, still get an answer
+#define DRAIN_HANDSHAKES  span_ms(60)   // time for handshakes that had begun
 #define DRAIN_IDLE        span_ms(250)  // while draining, time for a request that is already under way
 
 struct web_server *web_server_new(struct runtime *rt, const struct web_conf *conf, const struct web_routes *routes,
@@ -137,9 +139,26 @@ static void sweep_stalled(struct web_server *s)
   }
 }
 
+// Closing a listener resets connections whose handshake ends in that very moment, with a request perhaps already sent.
+// So first the kernel is told to overlook what begins one (SYN without ACK, in byte 13 of the TCP header): who knocks
+// now tries again and is refused, or reaches another instance, before anything was sent.
+static void overlook_newcomers(struct web_server *s)
+{
+  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13), BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1), BPF_STMT(BPF_RET | BPF_K, 0),
+                               BPF_STMT(BPF_RET | BPF_K, UINT32_MAX)};
+  const struct sock_fprog program = {.len = ARRAY_LEN(code), .filter = code};
+  (void)setsockopt(s->listener, SOL_SOCKET, SO_ATTACH_FILTER, &program,
+                   sizeof program);  // without it a rare reset remains
+  s->overlooks_newcomers = true;
+}
+
 static void sweep_drain(struct web_server *s)
 {
-  if (mono_since(loop_now(s->rt->loop), s->drain_since).us >= DRAIN_ACCEPTS_FOR.us && s->listener >= 0) {
+  if (s->listener < 0) return;
+  int64_t age_us = mono_since(loop_now(s->rt->loop), s->drain_since).us;
+  if (age_us >= DRAIN_ACCEPTS_FOR.us && !s->overlooks_newcomers) overlook_newcomers(s);
+  if (age_us >= DRAIN_ACCEPTS_FOR.us + DRAIN_HANDSHAKES.us) {
     for (size_t i = 0; i < LISTEN_BACKLOG && accept_one(s); i++)
       continue;  // whoever is in the kernel's queue is answered
     close_listener(s);

@@ -100,6 +100,7 @@ struct web_server {
   int port;
   bool accept_paused;
   bool draining;
+  bool overlooks_newcomers;  // the end of accepting has begun
   struct mono_time drain_since;
   char *not_ready;  // NULL: ready
   char *degraded;   // NULL: nothing is missing

@@ -84,6 +84,15 @@ static void on_visit(void *ctx)
   metric_put(b->rt->metrics, M_CLAIMS_WAITING, (double)b->waiting);
 }
 
+static void on_gathered(void *ctx)
+{
+  struct claim_batcher *b = ctx;
+  LIST_EACH (node, following, &b->lanes) {
+    struct claim_lane *lane = CONTAINER_OF(node, struct claim_lane, all);
+    if (lane->submit_count > 0) claim_batcher_visit_soon(b, lane);
+  }
+}
+
 void claim_batcher_visit_soon(struct claim_batcher *b, struct claim_lane *lane)
 {
   if (!list_is_linked(&lane->ready)) list_add_last(&b->ready, &lane->ready);
@@ -161,6 +170,7 @@ struct claim_batcher *claim_batcher_new(struct runtime *rt, struct db_pool *db, 
   b->cache = cache;
   b->conf = conf;
   b->hooks = *hooks;
+  b->gathered = loop_timer_new(rt->loop, on_gathered, b);
   list_init(&b->lanes);
   list_init(&b->ready);
   list_init(&b->spare_batches);
@@ -192,6 +202,7 @@ void claim_batcher_close(struct claim_batcher *b)
 void claim_batcher_free(struct claim_batcher *b)
 {
   if (!b) return;
+  loop_timer_free(b->gathered);
   loop_defer_cancel(b->rt->loop, &b->visit);
   struct list *node;
   LIST_EACH (lane, following, &b->lanes) drop_lane_if_idle(CONTAINER_OF(lane, struct claim_lane, all));

@@ -33,7 +33,8 @@ struct claim_batcher {
   size_t waiting, open;
   uint64_t seq;
   struct loop_task visit;
-  struct wall_time now;  // read once per turn
+  struct loop_timer *gathered;  // some lane has waited long enough for company
+  struct wall_time now;         // read once per turn
   struct mono_time now_of_turn;
   bool is_closed;
 };

@@ -14,8 +14,10 @@ struct claim_lane {
   size_t submitting_count;
   size_t row_cap;  // halved when a row spoils its batch
   bool is_looking_up;
-  struct list ready;  // in the batcher's list of lanes to visit at the end of the turn
-  struct list all;    // in the batcher's list of lanes
+  struct mono_time last_sent;  // its last submits
+  size_t last_rows;            // how many they were
+  struct list ready;           // in the batcher's list of lanes to visit at the end of the turn
+  struct list all;             // in the batcher's list of lanes
 };
 
 // What leaves together.

@@ -11,6 +11,7 @@ struct claim_conf {
   int64_t queue_max;  // requests that wait for a batch
   int64_t batch_max_rows;
   int64_t batches_in_flight;  // per activity
+  struct span gather;         // in a rush, from one statement of an activity to the next
   struct span sweep_after;    // how long the first message may take before the sweeper looks
   struct span time_margin;    // on top of the measured uncertainty of the clock difference
 };
