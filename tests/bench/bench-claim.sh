@@ -70,9 +70,10 @@ http() {
   RATE=0
   for connections; do
     lsn=$(pg -At -c "select pg_current_wal_lsn()")
-    out=$(load --activity "$code" --connections "$connections" --seconds "$SECONDS_EACH" --users random --biz-prefix "$code$connections-" --seed "$connections$RANDOM") || die "load failed: $out"
+    out=$(load --activity "$code" --connections "$connections" --seconds "$SECONDS_EACH" --users random --biz-prefix "$code$connections-$RANDOM-" --seed "$connections$RANDOM") || die "load failed: $out"
     accepted=$(json_number "$out" accepted)
     rate=$(awk -v n="$accepted" -v s="$(json_number "$out" seconds)" 'BEGIN { print int(n / s) }')
+    [ "$(json_number "$out" refusedTotal)" = 0 ] || die "some claims were refused, which this measurement cannot mean: $out"
     [ "$(json_number "$out" unanswered)" = 0 ] || warn "  some clicks had no answer: $out"
     if [ "$rate" -gt "$RATE" ]; then
       RATE=$rate
