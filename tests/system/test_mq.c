@@ -234,7 +234,7 @@ static void acks_out_of_order_settle_exactly_those(void **state)
     if (i % 50 == 0) mq_rig_turn(&f->rig);
   }
   mq_consumer_flush(f->c, span_s(5));
-  MQ_WAIT(&f->rig, mq_rig_depth(&f->rig, f->p, "lane.a").messages == COUNT / 10, 10);
+  MQ_WAIT(&f->rig, mq_rig_depth(&f->rig, f->p, "lane.a").messages == COUNT / 10, 30);
   mq_fixture_turn(f, 100);
   assert_int_equal(mq_rig_depth(&f->rig, f->p, "lane.a").messages, COUNT / 10);
   assert_int_equal(r->count, COUNT);
