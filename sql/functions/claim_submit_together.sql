@@ -2,7 +2,8 @@
 -- The fast half of claim_submit: one statement for the whole batch, right when all would fit and nothing repeats.
 -- Parameters: as claim_submit, and what it read under the stock lock (the limits as parallel arrays).
 -- Result: as claim_submit. Locks: the caller holds the stock row; usage rows by the index, claims.
--- Errors: 23505, 21000 or 40001 when a bizId or user repeats or a guard did not hold. The caller then takes the ordered way.
+-- Errors: 23505, 21000 or 40001 when a bizId or user repeats or a guard did not hold; the caller has made sure of both, so nothing catches them:
+-- the statement fails whole and is repeated (40001) or halved by the scheduler.
 
 -- Refuses to go on unless a guard held. Parameters: i_held. Result: true. Locks: none. Errors: 40001.
 create or replace function largesse.claim_guard(i_held boolean) returns boolean
