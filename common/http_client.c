@@ -6,6 +6,7 @@
 #include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "common/buf.h"
 #include "common/contract.h"
@@ -32,7 +33,8 @@ struct http_call {
   http_answer_fn *on_answer;
   void *ctx;
   struct mono_time started;
-  struct buf body;  // of the answer
+  struct buf body;   // of the answer
+  bool was_refused;  // an address of the name was internal
   char fault[CURL_ERROR_SIZE];
 };
 
@@ -44,6 +46,7 @@ struct http_client {
   struct list open, spare;
   size_t open_count, calls_max;
   bool answering;  // inside a callback
+  const struct net_guard *guard;
 };
 
 static void drive(struct http_client *c, curl_socket_t fd, int events);
@@ -150,6 +153,8 @@ static void fill_answer(struct http_call *call, CURLcode code, struct http_answe
   a->body_len = 0;
   if (call->body.overflowed)
     a->fault = "the answer is too large";
+  else if (call->was_refused && a->stage == HTTP_NEVER_SENT)
+    a->fault = "the address is internal and not allowed";
   else if (code == CURLE_OK)
     a->fault = "no final answer came";
   else if (code == CURLE_ABORTED_BY_CALLBACK)
@@ -169,6 +174,7 @@ static void call_clear(struct http_call *call)
   mem_free(call->request_body);
   call->headers = NULL;
   call->request_body = NULL;
+  call->was_refused = false;
   call->fault[0] = '\0';
 }
 
@@ -240,6 +246,18 @@ static int on_about_to_send(void *ctx, char *ip, char *local_ip, int port, int l
   return was_sent(call) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
+// The last place before a connection: what is judged is the very address that it would go to.
+static curl_socket_t on_open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
+{
+  struct http_call *call = ctx;
+  (void)purpose;
+  if (!net_guard_allows(call->client->guard, &address->addr)) {
+    call->was_refused = true;
+    return CURL_SOCKET_BAD;  // libcurl goes on with the next address of the name
+  }
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 static struct curl_slist *add_line(struct curl_slist *list, const char *line)
 {
   struct curl_slist *longer = curl_slist_append(list, line);
@@ -285,6 +303,10 @@ static void put_policy(struct http_call *call, const struct http_request *r)
   SET(CURLOPT_TIMEOUT_MS, (long)span_to_ms(r->total_timeout));
   SET(CURLOPT_FRESH_CONNECT, r->fresh_connection ? 1L : 0L);
   SET(CURLOPT_FORBID_REUSE, r->fresh_connection ? 1L : 0L);
+  if (call->client->guard) {
+    SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    SET(CURLOPT_OPENSOCKETDATA, call);
+  }
 }
 
 static void put_request(struct http_call *call, const struct http_request *r)
@@ -390,6 +412,12 @@ void http_client_free(struct http_client *c)
   loop_timer_free(c->timer);
   mem_free(c);
   curl_global_cleanup();
+}
+
+void http_client_set_guard(struct http_client *c, const struct net_guard *guard)
+{
+  REQUIRE(c->open_count == 0 && !c->guard);
+  c->guard = guard;
 }
 
 size_t http_client_open(const struct http_client *c) { return c->open_count; }

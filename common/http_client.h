@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/clk.h"
+#include "common/net_guard.h"
 #include "common/result.h"
 #include "common/runtime.h"
 
@@ -49,6 +50,9 @@ struct http_call;  // an open call
 // wait for one of them within their time-outs (and have then never been sent).
 struct http_client *http_client_new(struct runtime *rt, size_t calls_max, long connections_per_host);
 void http_client_free(struct http_client *c);  // open calls get HTTP_SENT_NO_ANSWER or HTTP_NEVER_SENT first
+// For addresses that others choose: connections are made only to what the guard allows, whatever a name resolves to;
+// else the call is HTTP_NEVER_SENT. Before the first call, for the client's whole life, which the guard outlives.
+void http_client_set_guard(struct http_client *c, const struct net_guard *guard);
 // Everything is copied. RESULT_FULL: not taken, no callback. out_call may be NULL.
 MUST_CHECK enum result http_client_send(struct http_client *c, const struct http_request *r, http_answer_fn *on_answer,
                                         void *ctx, struct http_call **out_call);
