@@ -33,8 +33,9 @@ static void put_json(struct buf *out, const struct provider *p)
   put_json_member(out, "name", p->name);
   put_json_member(out, "baseUrl", p->conf->base_url);
   buf_printf(out, ",\"inquiry\":%s,\"repeatIsSafe\":%s,\"concurrency\":%lld,\"attempts\":%lld,\"ladder\":[",
-             p->inquire.exists ? "true" : "false", p->conf->repeat_is_safe ? "true" : "false",
-             (long long)p->conf->concurrency, (long long)p->conf->attempts);
+             p->actions[ACTION_DELIVER].inquire.exists ? "true" : "false",
+             p->actions[ACTION_DELIVER].repeat_is_safe ? "true" : "false", (long long)p->conf->concurrency,
+             (long long)p->conf->attempts);
   put_spans(out, &p->conf->ladder, ",", "\"");
   buf_puts(out, "],\"totalTimeout\":\"");
   text_from_span(p->conf->total_timeout, out);
@@ -49,8 +50,9 @@ static void put_text(struct buf *out, const struct provider *p)
   buf_init(&ladder, 4096);
   put_spans(&ladder, &p->conf->ladder, " ", "");
   buf_printf(out, "%-24s %-36s inquiry=%-3s repeat=%-3s concurrency=%-5lld attempts=%-3lld ladder: %s\n", p->name,
-             p->conf->base_url, p->inquire.exists ? "yes" : "no", p->conf->repeat_is_safe ? "yes" : "no",
-             (long long)p->conf->concurrency, (long long)p->conf->attempts, buf_text(&ladder));
+             p->conf->base_url, p->actions[ACTION_DELIVER].inquire.exists ? "yes" : "no",
+             p->actions[ACTION_DELIVER].repeat_is_safe ? "yes" : "no", (long long)p->conf->concurrency,
+             (long long)p->conf->attempts, buf_text(&ladder));
   buf_release(&ladder);
 }
 

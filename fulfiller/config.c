@@ -8,48 +8,60 @@
 #define DAY    (24 * 60 * MINUTE)
 
 #define FIELD(member) offsetof(struct provider_conf, member)
-#define REQUEST_KEYS(request, default_method, what)                                                                     \
-  {#request ".method",                                                                                                  \
-   CONF_TEXT,                                                                                                           \
-   FIELD(request.method),                                                                                               \
-   default_method,                                                                                                      \
-   0,                                                                                                                   \
-   16,                                                                                                                  \
-   0,                                                                                                                   \
-   NULL,                                                                                                                \
-   NULL,                                                                                                                \
-   "HTTP method of the request that " what},                                                                            \
-      {#request ".path",                                                                                                \
-       CONF_TEXT,                                                                                                       \
-       FIELD(request.path),                                                                                             \
-       NULL,                                                                                                            \
-       0,                                                                                                               \
-       1024,                                                                                                            \
-       0,                                                                                                               \
-       NULL,                                                                                                            \
-       NULL,                                                                                                            \
-       "path and query template, appended to base_url; left out: the provider has no such request"},                    \
-      {#request ".headers", CONF_PAIRS, FIELD(request.headers), NULL, 0, 0, 0, NULL, NULL, "headers, each a template"}, \
-      {#request ".body",                                                                                                \
-       CONF_TEXT,                                                                                                       \
-       FIELD(request.body),                                                                                             \
-       NULL,                                                                                                            \
-       0,                                                                                                               \
-       16384,                                                                                                           \
-       0,                                                                                                               \
-       NULL,                                                                                                            \
-       NULL,                                                                                                            \
-       "body template: JSON when it begins with { or [, else a form"},                                                  \
-  {                                                                                                                     \
-#request ".answers", CONF_PAIRS, FIELD(request.answers), NULL, 0, 0, 0, NULL, NULL,                                 \
-        "rules `STATUS [POINTER=VALUE]: outcome`, the first match counts; built-in rules follow"                        \
+#define REQUEST_KEYS(name, request, default_method, what)                                                           \
+  {name ".method",                                                                                                  \
+   CONF_TEXT,                                                                                                       \
+   FIELD(request.method),                                                                                           \
+   default_method,                                                                                                  \
+   0,                                                                                                               \
+   16,                                                                                                              \
+   0,                                                                                                               \
+   NULL,                                                                                                            \
+   NULL,                                                                                                            \
+   "HTTP method of the request that " what},                                                                        \
+      {name ".path",                                                                                                \
+       CONF_TEXT,                                                                                                   \
+       FIELD(request.path),                                                                                         \
+       NULL,                                                                                                        \
+       0,                                                                                                           \
+       1024,                                                                                                        \
+       0,                                                                                                           \
+       NULL,                                                                                                        \
+       NULL,                                                                                                        \
+       "path and query template, appended to base_url; left out: the provider has no such request"},                \
+      {name ".headers", CONF_PAIRS, FIELD(request.headers), NULL, 0, 0, 0, NULL, NULL, "headers, each a template"}, \
+      {name ".body",                                                                                                \
+       CONF_TEXT,                                                                                                   \
+       FIELD(request.body),                                                                                         \
+       NULL,                                                                                                        \
+       0,                                                                                                           \
+       16384,                                                                                                       \
+       0,                                                                                                           \
+       NULL,                                                                                                        \
+       NULL,                                                                                                        \
+       "body template: JSON when it begins with { or [, else a form"},                                              \
+  {                                                                                                                 \
+    name ".answers", CONF_PAIRS, FIELD(request.answers), NULL, 0, 0, 0, NULL, NULL,                                 \
+        "rules `STATUS [POINTER=VALUE]: outcome`, the first match counts; built-in rules follow"                    \
   }
 
 // clang-format off
+#define REPEAT_KEY(name, action) \
+  {name, CONF_BOOL, FIELD(actions[action].repeat_is_safe), "false", 0, 0, 0, NULL, NULL, "the provider takes each request id once; asked for only where there is no inquiry"}
+
 static const struct conf_key provider_keys[] = {
     {"base_url", CONF_TEXT, FIELD(base_url), NULL, 0, 1024, CONF_REQUIRED, NULL, NULL, "http or https address that paths are appended to"},
-    REQUEST_KEYS(deliver, "POST", "delivers a reward"),
-    REQUEST_KEYS(inquire, "GET", "asks what became of a delivery"),
+    REQUEST_KEYS("deliver", actions[ACTION_DELIVER].call, "POST", "delivers a reward"),
+    REQUEST_KEYS("inquire", actions[ACTION_DELIVER].inquire, "GET", "asks what became of a delivery"),
+    REQUEST_KEYS("charge", actions[ACTION_CHARGE].call, "POST", "takes the price from the user"),
+    REQUEST_KEYS("inquire_charge", actions[ACTION_CHARGE].inquire, "GET", "asks what became of a charge"),
+    REPEAT_KEY("charge.repeat_is_safe", ACTION_CHARGE),
+    REQUEST_KEYS("refund", actions[ACTION_REFUND].call, "POST", "gives the price back"),
+    REQUEST_KEYS("inquire_refund", actions[ACTION_REFUND].inquire, "GET", "asks what became of a refund"),
+    REPEAT_KEY("refund.repeat_is_safe", ACTION_REFUND),
+    REQUEST_KEYS("reverse", actions[ACTION_REVERSE].call, "POST", "takes a delivered reward back"),
+    REQUEST_KEYS("inquire_reverse", actions[ACTION_REVERSE].inquire, "GET", "asks what became of a reversal"),
+    REPEAT_KEY("reverse.repeat_is_safe", ACTION_REVERSE),
     {"request_id_header", CONF_TEXT, FIELD(request_id_header), "", 0, 128, 0, NULL, NULL, "header that carries the request id"},
     {"request_id_field", CONF_TEXT, FIELD(request_id_field), "", 0, 128, 0, NULL, NULL, "member of the JSON or form body that carries the request id, added in front"},
     {"answer_format", CONF_CHOICE, FIELD(answer_format), "json", 0, 0, 0, "json|any", NULL, "json: a successful answer that is not valid JSON counts as unknown; any: bodies are not judged"},
@@ -62,7 +74,7 @@ static const struct conf_key provider_keys[] = {
     {"prefetch", CONF_INT, FIELD(prefetch), "64", 1, 65535, 0, NULL, NULL, "messages of the lane held at a time; a message carries up to 100 claims"},
     {"ladder", CONF_SPANS, FIELD(ladder), "[5s, 30s, 2m, 10m, 1h]", 100000, DAY, 0, NULL, NULL, "delays between attempts, each a queue; the last one repeats"},
     {"attempts", CONF_INT, FIELD(attempts), "8", 1, 1000, 0, NULL, NULL, "attempts before a person must look"},
-    {"repeat_is_safe", CONF_BOOL, FIELD(repeat_is_safe), "false", 0, 0, 0, NULL, NULL, "the provider takes each request id once; asked for only where there is no inquiry"},
+    REPEAT_KEY("repeat_is_safe", ACTION_DELIVER),
     {"not_found_after", CONF_SPAN, FIELD(not_found_after), "30s", 0, DAY, 0, NULL, NULL, "an inquiry's 'not found' counts when the delivery is this old; at least total_timeout"},
     {"pending_poll", CONF_SPAN, FIELD(pending_poll), "1m", 100000, DAY, 0, NULL, NULL, "pending deliveries are inquired again after this"},
     {"pending_timeout", CONF_SPAN, FIELD(pending_timeout), "1d", 1000000, 90 * DAY, 0, NULL, NULL, "claims still pending this long after they were made go to review"},

@@ -6,6 +6,7 @@
 #include "common/conf.h"
 #include "common/daemon.h"
 #include "common/web.h"
+#include "fulfiller/action.h"
 
 // One request of a profile. path NULL: the provider does not offer it.
 struct request_conf {
@@ -16,9 +17,15 @@ struct request_conf {
   struct conf_pairs answers;  // "STATUS [POINTER=VALUE]" -> outcome; the first match counts, built-in rules follow
 };
 
+// One thing the provider can do, and the question what became of it.
+struct action_conf {
+  struct request_conf call, inquire;
+  bool repeat_is_safe;  // the provider takes each request id once; asked for only where there is no inquiry
+};
+
 struct provider_conf {
   char *base_url;
-  struct request_conf deliver, inquire;
+  struct action_conf actions[ACTION_COUNT];
   char *request_id_header, *request_id_field;
   int answer_format;  // enum answer_format of outcome.h
   char *reference_pointer, *code_pointer, *message_pointer;
@@ -26,7 +33,6 @@ struct provider_conf {
   int64_t concurrency, prefetch;
   struct conf_spans ladder;
   int64_t attempts;
-  bool repeat_is_safe;
   struct span not_found_after;
   struct span pending_poll, pending_timeout;
 };

@@ -23,7 +23,8 @@ static struct decision to_review(enum outcome outcome, const char *cause)
 // Nobody can tell whether it took effect: ask again, repeat where that is harmless, or leave it to a person.
 static struct decision decide_unknown(const struct provider *p, const struct attempt_facts *f)
 {
-  if (!p->inquire.exists && !p->conf->repeat_is_safe) return to_review(OUTCOME_UNKNOWN, "outcome_unknown");
+  const struct provider_action_profile *profile = &p->actions[f->action];
+  if (!profile->inquire.exists && !profile->repeat_is_safe) return to_review(OUTCOME_UNKNOWN, "outcome_unknown");
   if (f->tries >= p->conf->attempts) return to_review(OUTCOME_UNKNOWN, "outcome_unknown");
   struct span rung = provider_rung(p, f->tries);
   if (f->outcome == OUTCOME_NOT_FOUND) rung = provider_rung_at_least(p, f->trust_left);
@@ -33,7 +34,8 @@ static struct decision decide_unknown(const struct provider *p, const struct att
 static struct decision decide_pending(const struct provider *p, const struct attempt_facts *f)
 {
   if (f->age.us > p->conf->pending_timeout.us) return to_review(OUTCOME_PENDING, "pending_too_long");
-  bool can_ask = p->inquire.exists || p->conf->repeat_is_safe;
+  const struct provider_action_profile *profile = &p->actions[f->action];
+  bool can_ask = profile->inquire.exists || profile->repeat_is_safe;
   return (struct decision){.outcome = OUTCOME_PENDING,
                            .due = can_ask ? p->conf->pending_poll : p->conf->pending_timeout};
 }

@@ -10,6 +10,7 @@
 #include "fulfiller/provider.h"
 
 struct attempt_facts {
+  enum provider_action action;
   enum outcome
       outcome;  // OUTCOME_NOT_FOUND: an inquiry that could not be trusted yet, or had no time for a delivery behind it
   int64_t tries;            // since a person last retried it, this one included

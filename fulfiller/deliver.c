@@ -14,14 +14,16 @@ static void finish(struct job *job)
 {
   struct lane *lane = job->lane;
   struct mono_time now = clk_mono();
-  struct attempt_facts facts = {.outcome = job->verdict.outcome,
-                                .tries = job->tries,
-                                .review = job->review,
-                                .is_repeat = job->must_inquire && !lane->provider.inquire.exists,
-                                .status = job->verdict.status,
-                                .age = wall_since(clk_wall(), job->created_at),
-                                .trust_left = mono_since(job->trust_at, now),
-                                .retry_after = job->verdict.retry_after};
+  struct attempt_facts facts = {
+      .action = ACTION_DELIVER,
+      .outcome = job->verdict.outcome,
+      .tries = job->tries,
+      .review = job->review,
+      .is_repeat = job->must_inquire && !lane->provider.actions[ACTION_DELIVER].inquire.exists,
+      .status = job->verdict.status,
+      .age = wall_since(clk_wall(), job->created_at),
+      .trust_left = mono_since(job->trust_at, now),
+      .retry_after = job->verdict.retry_after};
   job->decision = decision_make(&lane->provider, &facts);
   if (!job->has_called) job->started_at = clk_wall();
   metric_series_add(lane->outcomes[job->decision.outcome], 1);
@@ -63,7 +65,7 @@ static void on_answer(struct job *job, const struct provider_request *request, c
 static void on_delivered(void *ctx, const struct http_answer *answer)
 {
   struct job *job = ctx;
-  on_answer(job, &job->lane->provider.deliver, answer);
+  on_answer(job, &job->lane->provider.actions[ACTION_DELIVER].call, answer);
   job->has_delivered = answer->stage != HTTP_NEVER_SENT;
   finish(job);
 }
@@ -71,9 +73,9 @@ static void on_delivered(void *ctx, const struct http_answer *answer)
 static void on_inquired(void *ctx, const struct http_answer *answer)
 {
   struct job *job = ctx;
-  on_answer(job, &job->lane->provider.inquire, answer);
+  on_answer(job, &job->lane->provider.actions[ACTION_DELIVER].inquire, answer);
   if (may_deliver_after(job))
-    call(job, CALL_DELIVER);
+    call(job, CALL_ACT);
   else
     finish(job);
 }
@@ -81,15 +83,15 @@ static void on_inquired(void *ctx, const struct http_answer *answer)
 static void call(struct job *job, enum call_kind kind)
 {
   struct lane *lane = job->lane;
-  enum result result = provider_render(&lane->provider, kind, &job->facts, job->parcel->traceparent, &lane->call);
+  enum result result =
+      provider_render(&lane->provider, ACTION_DELIVER, kind, &job->facts, job->parcel->traceparent, &lane->call);
   if (result != RESULT_OK) {
     job->review = "request_not_possible";
     finish_without_call(job, "REQUEST_NOT_POSSIBLE",
                         "a value of the claim cannot stand in its place in the provider's templates");
     return;
   }
-  result =
-      http_client_send(lane->http, &lane->call.request, kind == CALL_DELIVER ? on_delivered : on_inquired, job, NULL);
+  result = http_client_send(lane->http, &lane->call.request, kind == CALL_ACT ? on_delivered : on_inquired, job, NULL);
   if (result != RESULT_OK) {
     finish_without_call(job, "NOT_SENT", result_text(result));
     return;
@@ -97,20 +99,21 @@ static void call(struct job *job, enum call_kind kind)
   job->has_called = true;
   job->started_at = clk_wall();
   job->called_at = clk_mono();
-  job_enter(job, kind == CALL_DELIVER ? JOB_DELIVERING : JOB_INQUIRING);
+  job_enter(job, kind == CALL_ACT ? JOB_DELIVERING : JOB_INQUIRING);
 }
 
 void deliver_start(struct job *job)
 {
   const struct provider *p = &job->lane->provider;
+  const struct provider_action_profile *profile = &p->actions[ACTION_DELIVER];
   if (!has_lease_for(job, p->second_call))
     finish_without_call(job, "LEASE_TOO_SHORT", "the database answered too late for a call under this lease");
   else if (!job->must_inquire)
-    call(job, CALL_DELIVER);
-  else if (p->inquire.exists)
+    call(job, CALL_ACT);
+  else if (profile->inquire.exists)
     call(job, CALL_INQUIRE);
-  else if (p->conf->repeat_is_safe)
-    call(job, CALL_DELIVER);
+  else if (profile->repeat_is_safe)
+    call(job, CALL_ACT);
   else
     finish_without_call(job, "OUTCOME_UNKNOWN", "nobody can be asked, and repeating is not known to be safe");
 }

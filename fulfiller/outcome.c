@@ -125,8 +125,8 @@ void outcome_classify(const struct answer_rules *rules, const struct http_answer
   struct verdict v = {.outcome = OUTCOME_UNKNOWN};
   switch (answer->stage) {
     case HTTP_NEVER_SENT:
-      // Nothing was asked. For a delivery that is certainty, for an inquiry it is not.
-      v.outcome = rules->kind == CALL_DELIVER ? OUTCOME_RETRY : OUTCOME_UNKNOWN;
+      // Nothing was asked. For an action that is certainty, for an inquiry it is not.
+      v.outcome = rules->kind == CALL_ACT ? OUTCOME_RETRY : OUTCOME_UNKNOWN;
       snprintf(v.code, sizeof v.code, "NOT_REACHED");
       verdict_put(v.detail, sizeof v.detail, answer->fault);
       break;
@@ -136,7 +136,6 @@ void outcome_classify(const struct answer_rules *rules, const struct http_answer
       break;
     case HTTP_ANSWERED: judge_answer(rules, answer, &v); break;
   }
-  // An inquiry that could not be answered says nothing about the delivery.
-  ENSURE(rules->kind == CALL_INQUIRE || v.outcome != OUTCOME_NOT_FOUND);
+  ENSURE(answer_may_be_not_found(rules->action, rules->kind) || v.outcome != OUTCOME_NOT_FOUND);
   *out_verdict = v;
 }

@@ -10,14 +10,16 @@
 #include "common/http_client.h"
 #include "common/limits.h"
 #include "common/result.h"
+#include "fulfiller/action.h"
 
-#define OUTCOME_LIST(X)                                                    \
-  X(OUTCOME_DONE, "done")           /* it took effect */                   \
-  X(OUTCOME_PENDING, "pending")     /* accepted; the result comes later */ \
-  X(OUTCOME_RETRY, "retry")         /* it took no effect; try again */     \
-  X(OUTCOME_REFUSED, "refused")     /* it took no effect and never will */ \
-  X(OUTCOME_UNKNOWN, "unknown")     /* nobody can tell without asking */   \
-  X(OUTCOME_NOT_FOUND, "not_found") /* inquiries only: the provider does not know the request id */
+#define OUTCOME_LIST(X)                                                                                             \
+  X(OUTCOME_DONE, "done")           /* it took effect */                                                            \
+  X(OUTCOME_PENDING, "pending")     /* accepted; the result comes later */                                          \
+  X(OUTCOME_RETRY, "retry")         /* it took no effect; try again */                                              \
+  X(OUTCOME_REFUSED, "refused")     /* it took no effect and never will */                                          \
+  X(OUTCOME_UNKNOWN, "unknown")     /* nobody can tell without asking */                                            \
+  X(OUTCOME_NOT_FOUND, "not_found") /* inquiries: the provider does not know the request id; reversals and refunds: \
+                                       nothing to take back */
 
 enum outcome {
 #define X(name, text) name,
@@ -27,7 +29,6 @@ enum outcome {
 };
 const char *outcome_name(enum outcome o);
 
-enum call_kind { CALL_DELIVER, CALL_INQUIRE };
 enum answer_format { ANSWER_JSON, ANSWER_ANY };
 
 struct answer_rule {
@@ -40,13 +41,17 @@ struct answer_rule {
 struct answer_rules {
   struct answer_rule *items;
   size_t count;
+  enum provider_action action;
   enum call_kind kind;
   enum answer_format format;
   const char *reference_pointer, *code_pointer, *message_pointer;  // the configuration's
 };
 // "2xx /status=PENDING" -> pending. A fault is one line without the place.
-MUST_CHECK enum result answer_rules_compile(const struct conf_pairs *own, enum call_kind kind,
-                                            struct answer_rules *out_rules, struct conf_fault *out_fault);
+MUST_CHECK enum result answer_rules_compile(const struct conf_pairs *own, enum provider_action action,
+                                            enum call_kind kind, struct answer_rules *out_rules,
+                                            struct conf_fault *out_fault);
+// Can a call of this kind find out that the provider does not know the request id, or has nothing to take back?
+bool answer_may_be_not_found(enum provider_action action, enum call_kind kind);
 void answer_rules_release(struct answer_rules *rules);
 
 #define VERDICT_REF_BYTES    129

@@ -26,6 +26,11 @@ static const struct built_in deliver_rules[] = {
     {"4xx", "refused"},
     {"5xx", "unknown"},
 };
+// Behind these come the rules of deliveries. What is not there any more cannot be taken back (again).
+static const struct built_in take_back_rules[] = {
+    {"2xx /status=NOT_FOUND", "not_found"},
+    {"404", "not_found"},
+};
 static const struct built_in inquire_rules[] = {
     {"2xx /status=SUCCESS", "done"},
     {"2xx /status=PENDING", "pending"},
@@ -35,6 +40,11 @@ static const struct built_in inquire_rules[] = {
 };
 
 #define FAIL(fault, ...) (snprintf((fault)->text, sizeof(fault)->text, __VA_ARGS__), RESULT_INVALID)
+
+bool answer_may_be_not_found(enum provider_action action, enum call_kind kind)
+{
+  return kind == CALL_INQUIRE || action == ACTION_REVERSE || action == ACTION_REFUND;
+}
 
 static bool outcome_from(const char *text, enum outcome *out_outcome)
 {
@@ -61,23 +71,25 @@ static bool status_from(const char *text, size_t len, int *out_from, int *out_to
 }
 
 // "STATUS" or "STATUS POINTER=VALUE"
-static enum result rule_compile(const char *when, const char *outcome, enum call_kind kind, struct answer_rule *out,
-                                struct conf_fault *fault)
+static enum result rule_compile(const char *when, const char *outcome, const struct answer_rules *rules,
+                                struct answer_rule *out, struct conf_fault *fault)
 {
+  bool may_be_not_found = answer_may_be_not_found(rules->action, rules->kind);
   struct answer_rule rule = {0};
   size_t status_len = strcspn(when, " ");
   if (!status_from(when, status_len, &rule.status_from, &rule.status_to)) {
     return FAIL(fault, "rule '%.80s' must begin with a status such as 200 or a class such as 2xx", when);
   }
-  if (!outcome_from(outcome, &rule.outcome) || (kind == CALL_DELIVER && rule.outcome == OUTCOME_NOT_FOUND)) {
+  if (!outcome_from(outcome, &rule.outcome) || (!may_be_not_found && rule.outcome == OUTCOME_NOT_FOUND)) {
     return FAIL(fault, "rule '%.80s': the outcome must be done, pending, retry, refused%s or unknown (found: %.40s)",
-                when, kind == CALL_INQUIRE ? ", not_found" : "", outcome);
+                when, may_be_not_found ? ", not_found" : "", outcome);
   }
-  if (kind == CALL_INQUIRE && rule.outcome == OUTCOME_RETRY && rule.status_from >= 300) {
-    return FAIL(fault,
-                "rule '%.80s': an inquiry that failed says nothing about the delivery, and retry would deliver again: "
-                "use unknown",
-                when);
+  if (rules->kind == CALL_INQUIRE && rule.outcome == OUTCOME_RETRY && rule.status_from >= 300) {
+    return FAIL(
+        fault,
+        "rule '%.80s': an inquiry that failed says nothing about what it asks after, and retry would do it again: "
+        "use unknown",
+        when);
   }
   const char *rest = when + status_len + strspn(when + status_len, " ");
   const char *equals = strchr(rest, '=');
@@ -105,8 +117,7 @@ static enum result add_own(struct answer_rules *rules, const struct conf_pairs *
 {
   for (size_t i = 0; i < own->count; i++) {
     struct answer_rule *rule = &rules->items[rules->count];
-    if (rule_compile(own->items[i].name, own->items[i].value, rules->kind, rule, fault) != RESULT_OK)
-      return RESULT_INVALID;
+    if (rule_compile(own->items[i].name, own->items[i].value, rules, rule, fault) != RESULT_OK) return RESULT_INVALID;
     rules->count++;
     for (size_t j = 0; j + 1 < rules->count; j++) {
       if (!is_shadowed(&rules->items[j], rule)) continue;
@@ -117,20 +128,33 @@ static enum result add_own(struct answer_rules *rules, const struct conf_pairs *
   return RESULT_OK;
 }
 
-enum result answer_rules_compile(const struct conf_pairs *own, enum call_kind kind, struct answer_rules *out_rules,
-                                 struct conf_fault *out_fault)
+static enum result add_built_in(struct answer_rules *rules, const struct built_in *rows, size_t count,
+                                struct conf_fault *fault)
 {
-  const struct built_in *defaults = kind == CALL_DELIVER ? deliver_rules : inquire_rules;
-  size_t default_count = kind == CALL_DELIVER ? ARRAY_LEN(deliver_rules) : ARRAY_LEN(inquire_rules);
-  struct answer_rules rules = {.items = MEM_ARRAY(struct answer_rule, own->count + default_count), .kind = kind};
-  enum result result = add_own(&rules, own, out_fault);
-  for (size_t i = 0; result == RESULT_OK && i < default_count; i++) {
-    result = rule_compile(defaults[i].when, defaults[i].outcome, kind, &rules.items[rules.count++], out_fault);
+  enum result result = RESULT_OK;
+  for (size_t i = 0; result == RESULT_OK && i < count; i++)
+    result = rule_compile(rows[i].when, rows[i].outcome, rules, &rules->items[rules->count++], fault);
+  return result;
+}
+
+enum result answer_rules_compile(const struct conf_pairs *own, enum provider_action action, enum call_kind kind,
+                                 struct answer_rules *out_rules, struct conf_fault *out_fault)
+{
+  enum result result;
+  size_t max = own->count + ARRAY_LEN(take_back_rules) + ARRAY_LEN(deliver_rules) + ARRAY_LEN(inquire_rules);
+  struct answer_rules rules = {.items = MEM_ARRAY(struct answer_rule, max), .action = action, .kind = kind};
+  TRY(add_own(&rules, own, out_fault));
+  if (kind == CALL_INQUIRE) {
+    TRY(add_built_in(&rules, inquire_rules, ARRAY_LEN(inquire_rules), out_fault));
+  } else {
+    if (answer_may_be_not_found(action, kind))
+      TRY(add_built_in(&rules, take_back_rules, ARRAY_LEN(take_back_rules), out_fault));
+    TRY(add_built_in(&rules, deliver_rules, ARRAY_LEN(deliver_rules), out_fault));
   }
-  if (result == RESULT_OK)
-    *out_rules = rules;
-  else
-    answer_rules_release(&rules);
+  *out_rules = rules;
+  rules = (struct answer_rules){0};
+cleanup:
+  answer_rules_release(&rules);
   return result;
 }
 

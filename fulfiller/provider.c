@@ -54,18 +54,19 @@ static enum result render_headers(const struct provider_request *r, const struct
   return RESULT_OK;
 }
 
-enum result provider_render(const struct provider *p, enum call_kind kind, const struct claim_facts *facts,
-                            const char *traceparent, struct provider_call *call)
+enum result provider_render(const struct provider *p, enum provider_action action, enum call_kind kind,
+                            const struct claim_facts *facts, const char *traceparent, struct provider_call *call)
 {
-  const struct provider_request *r = kind == CALL_DELIVER ? &p->deliver : &p->inquire;
+  const struct provider_action_profile *profile = &p->actions[action];
+  const struct provider_request *r = kind == CALL_ACT ? &profile->call : &profile->inquire;
   enum result result;
   REQUIRE(r->exists);
   call->request = (struct http_request){.method = r->method,
                                         .connect_timeout = p->conf->connect_timeout,
                                         .total_timeout = p->conf->total_timeout,
                                         .answer_max = ANSWER_BYTES_MAX,
-                                        .never_resend = kind == CALL_DELIVER,
-                                        .fresh_connection = kind == CALL_DELIVER && !r->has_request_id};
+                                        .never_resend = kind == CALL_ACT,
+                                        .fresh_connection = kind == CALL_ACT && !r->has_request_id};
   TRY(render_url(p, r, facts, &call->url));
   TRY(render_headers(r, facts, traceparent, call));
   buf_clear(&call->body);

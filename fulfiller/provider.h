@@ -27,10 +27,16 @@ struct provider_request {
                         // ask
 };
 
+// One thing the provider can do. call does not exist: it cannot.
+struct provider_action_profile {
+  struct provider_request call, inquire;
+  bool repeat_is_safe;  // the same request id may be sent again
+};
+
 struct provider {
   const char *name;
   const struct provider_conf *conf;
-  struct provider_request deliver, inquire;
+  struct provider_action_profile actions[ACTION_COUNT];
   bool has_params;          // some template wants reward.params
   struct span lease;        // from take to the end of the last call that may begin under it, with a margin
   struct span second_call;  // this much of the lease must be left before a delivery that follows an inquiry
@@ -53,9 +59,10 @@ struct provider_call {
 };
 void provider_call_init(struct provider_call *call);
 void provider_call_release(struct provider_call *call);
-// Fills call->request; it points into *call until the next rendering. traceparent "": none.
-MUST_CHECK enum result provider_render(const struct provider *p, enum call_kind kind, const struct claim_facts *facts,
-                                       const char *traceparent, struct provider_call *call);
+// Fills call->request for a request that exists; it points into *call until the next rendering. traceparent "": none.
+MUST_CHECK enum result provider_render(const struct provider *p, enum provider_action action, enum call_kind kind,
+                                       const struct claim_facts *facts, const char *traceparent,
+                                       struct provider_call *call);
 
 // The rung that follows the given number of tries (from 1).
 struct span provider_rung(const struct provider *p, int64_t tries);

@@ -100,24 +100,31 @@ static enum result compile_body(const char *body, const char *field, struct prov
   return result;
 }
 
+// Which request is being compiled.
+struct request_place {
+  enum provider_action action;
+  enum call_kind kind;
+  const char *name;
+};
+
 static enum result compile_request(const struct provider_conf *conf, const struct request_conf *request,
-                                   const char *name, enum call_kind kind, struct provider_request *out,
+                                   const struct request_place *place, struct provider_request *out,
                                    struct conf_fault *fault)
 {
   if (request->path == NULL) return RESULT_OK;
-  bool is_deliver = kind == CALL_DELIVER;
+  bool is_act = place->kind == CALL_ACT;
   out->exists = true;
   out->method = request->method;
   if (template_compile(request->path, TEMPLATE_PATH, &out->path, fault) != RESULT_OK)
-    return fault_at(fault, name, "path");
-  if (add_headers(request, is_deliver ? conf->request_id_header : "", out, fault) != RESULT_OK)
-    return fault_at(fault, name, "headers");
+    return fault_at(fault, place->name, "path");
+  if (add_headers(request, is_act ? conf->request_id_header : "", out, fault) != RESULT_OK)
+    return fault_at(fault, place->name, "headers");
   if (request->body != NULL &&
-      compile_body(request->body, is_deliver ? conf->request_id_field : "", out, fault) != RESULT_OK) {
-    return fault_at(fault, name, "body");
+      compile_body(request->body, is_act ? conf->request_id_field : "", out, fault) != RESULT_OK) {
+    return fault_at(fault, place->name, "body");
   }
-  if (answer_rules_compile(&request->answers, kind, &out->rules, fault) != RESULT_OK)
-    return fault_at(fault, name, "answers");
+  if (answer_rules_compile(&request->answers, place->action, place->kind, &out->rules, fault) != RESULT_OK)
+    return fault_at(fault, place->name, "answers");
   out->rules.format = (enum answer_format)conf->answer_format;
   out->rules.reference_pointer = conf->reference_pointer;
   out->rules.code_pointer = conf->code_pointer;
@@ -144,11 +151,19 @@ static enum result check_urls(const struct provider_conf *conf, struct conf_faul
   if (conf->base_url[len - 1] == '/' || strpbrk(conf->base_url, " ?#\t\r\n") != NULL) {
     return FAIL(fault, "base_url: must end before the path's '/', without query or fragment");
   }
-  if (conf->deliver.path == NULL) return FAIL(fault, "deliver.path: is missing");
-  if (!is_method(conf->deliver.method)) return FAIL(fault, "deliver.method: must be GET, POST, PUT or DELETE");
-  if (!is_method(conf->inquire.method)) return FAIL(fault, "inquire.method: must be GET, POST, PUT or DELETE");
-  if (conf->request_id_field[0] != '\0' && conf->deliver.body == NULL)
-    return FAIL(fault, "request_id_field: deliver.body is missing");
+  if (conf->actions[ACTION_DELIVER].call.path == NULL) return FAIL(fault, "deliver.path: is missing");
+  return RESULT_OK;
+}
+
+static enum result check_action(const struct provider_conf *conf, enum provider_action action, struct conf_fault *fault)
+{
+  const struct action_conf *a = &conf->actions[action];
+  const char *call = action_request_name(action, CALL_ACT), *inquiry = action_request_name(action, CALL_INQUIRE);
+  if (!is_method(a->call.method)) return FAIL(fault, "%s.method: must be GET, POST, PUT or DELETE", call);
+  if (!is_method(a->inquire.method)) return FAIL(fault, "%s.method: must be GET, POST, PUT or DELETE", inquiry);
+  if (a->call.path == NULL && a->inquire.path != NULL) return FAIL(fault, "%s: there is no %s.path", inquiry, call);
+  if (a->call.path != NULL && a->call.body == NULL && conf->request_id_field[0] != '\0')
+    return FAIL(fault, "request_id_field: %s.body is missing", call);
   return RESULT_OK;
 }
 
@@ -159,7 +174,9 @@ static enum result check_times(const struct provider_conf *conf, struct conf_fau
   for (size_t i = 0; i < conf->ladder.count; i++) {
     if (conf->ladder.items[i].us > longest.us) longest = conf->ladder.items[i];
   }
-  if (conf->inquire.path == NULL) return RESULT_OK;
+  bool has_inquiry = false;
+  for (int i = 0; i < ACTION_COUNT; i++) has_inquiry = has_inquiry || conf->actions[i].inquire.path != NULL;
+  if (!has_inquiry) return RESULT_OK;
   if (conf->not_found_after.us < conf->total_timeout.us)
     return FAIL(fault, "not_found_after: must be at least total_timeout");
   if (conf->not_found_after.us > longest.us)
@@ -172,9 +189,34 @@ static enum result check_times(const struct provider_conf *conf, struct conf_fau
 static void derive_spans(struct provider *p)
 {
   struct span total = p->conf->total_timeout, trust = p->conf->not_found_after;
-  struct span last = p->inquire.exists && trust.us > total.us ? trust : total;
+  bool has_inquiry = false;
+  for (int i = 0; i < ACTION_COUNT; i++) has_inquiry = has_inquiry || p->actions[i].inquire.exists;
+  struct span last = has_inquiry && trust.us > total.us ? trust : total;
   p->second_call = span_us(last.us + LEASE_MARGIN_US);
   p->lease = span_us(total.us + p->second_call.us + LEASE_MARGIN_US);
+}
+
+static bool request_has_params(const struct provider_request *r)
+{
+  bool has = r->path.has_params || r->body.has_params;
+  for (size_t i = 0; i < r->header_count; i++) has = has || r->headers[i].value.has_params;
+  return has;
+}
+
+static enum result compile_action(struct provider *p, enum provider_action action, struct conf_fault *fault)
+{
+  enum result result;
+  const struct action_conf *conf = &p->conf->actions[action];
+  struct provider_action_profile *out = &p->actions[action];
+  const struct request_place call = {action, CALL_ACT, action_request_name(action, CALL_ACT)};
+  const struct request_place inquiry = {action, CALL_INQUIRE, action_request_name(action, CALL_INQUIRE)};
+  TRY(check_action(p->conf, action, fault));
+  TRY(compile_request(p->conf, &conf->call, &call, &out->call, fault));
+  TRY(compile_request(p->conf, &conf->inquire, &inquiry, &out->inquire, fault));
+  out->repeat_is_safe = conf->repeat_is_safe;
+  p->has_params = p->has_params || request_has_params(&out->call) || request_has_params(&out->inquire);
+cleanup:
+  return result;
 }
 
 enum result provider_compile(const char *name, const struct provider_conf *conf, struct provider *out_provider,
@@ -186,14 +228,7 @@ enum result provider_compile(const char *name, const struct provider_conf *conf,
   p->conf = conf;
   TRY(check_urls(conf, out_fault));
   TRY(check_times(conf, out_fault));
-  TRY(compile_request(conf, &conf->deliver, "deliver", CALL_DELIVER, &p->deliver, out_fault));
-  TRY(compile_request(conf, &conf->inquire, "inquire", CALL_INQUIRE, &p->inquire, out_fault));
-  p->has_params = p->deliver.path.has_params || p->deliver.body.has_params || p->inquire.path.has_params ||
-                  p->inquire.body.has_params;
-  for (size_t i = 0; i < p->deliver.header_count; i++)
-    p->has_params = p->has_params || p->deliver.headers[i].value.has_params;
-  for (size_t i = 0; i < p->inquire.header_count; i++)
-    p->has_params = p->has_params || p->inquire.headers[i].value.has_params;
+  for (int i = 0; i < ACTION_COUNT; i++) TRY(compile_action(p, (enum provider_action)i, out_fault));
   derive_spans(p);
   *out_provider = *p;
   *p = (struct provider){0};
@@ -213,8 +248,10 @@ static void request_release(struct provider_request *r)
 
 void provider_release(struct provider *p)
 {
-  request_release(&p->deliver);
-  request_release(&p->inquire);
+  for (int i = 0; i < ACTION_COUNT; i++) {
+    request_release(&p->actions[i].call);
+    request_release(&p->actions[i].inquire);
+  }
   *p = (struct provider){0};
 }
 

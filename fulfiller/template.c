@@ -2,6 +2,8 @@
 // Rendering compiled templates. Pure; any thread.
 #include "fulfiller/template.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/jsonx.h"
@@ -15,6 +17,7 @@ struct value {
   int64_t number;
   const char *text;
   const json_t *json;
+  char own[REQUEST_ID_BYTES];  // of a text that is made here
 };
 
 static struct value int_value(int64_t number) { return (struct value){.kind = VALUE_INT, .number = number}; }
@@ -34,12 +37,21 @@ static struct value json_value(const json_t *json)
   return (struct value){.kind = VALUE_JSON, .json = json};
 }
 
+// The request id of the delivery, whatever the action at hand is.
+static void put_claim_id(const struct claim_facts *facts, struct value *out)
+{
+  *out = (struct value){.kind = VALUE_TEXT};
+  snprintf(out->own, sizeof out->own, "%" PRId64 "-%" PRId64, facts->activity_id, facts->claim_id);
+  out->text = out->own;
+}
+
 static struct value value_of(const struct template_part *part, const struct claim_facts *facts)
 {
   switch (part->variable) {
     case VARIABLE_NONE: break;
-    case VARIABLE_CLAIM_ID:
+    case VARIABLE_CLAIM_ID: break;  // put_claim_id
     case VARIABLE_REQUEST_ID: return text_value(facts->request_id);
+    case VARIABLE_PROVIDER_REF: return text_value(facts->provider_ref == NULL ? "" : facts->provider_ref);
     case VARIABLE_USER_ID: return int_value(facts->user_id);
     case VARIABLE_QUANTITY: return int_value(facts->quantity);
     case VARIABLE_BIZ_ID: return text_value(facts->biz_id);
@@ -112,7 +124,11 @@ enum result template_render(const struct template *t, const struct claim_facts *
       buf_append(out, part->text, part->len);
       continue;
     }
-    struct value value = value_of(part, facts);
+    struct value value;
+    if (part->variable == VARIABLE_CLAIM_ID)
+      put_claim_id(facts, &value);
+    else
+      value = value_of(part, facts);
     enum result result = put_value(&value, part->escape, out);
     if (result != RESULT_OK) return result;
   }

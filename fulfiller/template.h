@@ -15,7 +15,8 @@
 // What a request can say about a claim. Texts are the owner's.
 struct claim_facts {
   int64_t activity_id, claim_id, user_id, quantity;
-  const char *request_id;                                                 // fixed for the claim's whole life
+  const char *request_id;    // of the action at hand; fixed for the claim's whole life
+  const char *provider_ref;  // the provider's reference of the delivery; NULL if none
   const char *biz_id, *activity_code, *channel, *reward_code, *currency;  // channel, currency: NULL if none
   bool has_amount;
   int64_t amount;        // minor units

@@ -7,6 +7,7 @@
 #define VARIABLE_LIST(X)                          \
   X(VARIABLE_CLAIM_ID, "claim.id")                \
   X(VARIABLE_REQUEST_ID, "claim.requestId")       \
+  X(VARIABLE_PROVIDER_REF, "claim.providerRef")   \
   X(VARIABLE_USER_ID, "claim.userId")             \
   X(VARIABLE_QUANTITY, "claim.quantity")          \
   X(VARIABLE_BIZ_ID, "claim.bizId")               \

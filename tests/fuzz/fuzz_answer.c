@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
     if (!(condition)) abort(); \
   } while (0)
 
-static void judge(enum call_kind kind, int status, const char *body, size_t len)
+static void judge(enum provider_action action, enum call_kind kind, int status, const char *body, size_t len)
 {
   static char when[] = "2xx /a/b=1", outcome[] = "done";
   struct conf_pair pair = {when, outcome};
@@ -27,7 +27,7 @@ static void judge(enum call_kind kind, int status, const char *body, size_t len)
   struct answer_rules rules;
   struct verdict v;
   json_t *json = NULL;
-  CHECK(answer_rules_compile(&own, kind, &rules, &fault) == RESULT_OK);
+  CHECK(answer_rules_compile(&own, action, kind, &rules, &fault) == RESULT_OK);
   rules.reference_pointer = "/ref";
   rules.code_pointer = "/code";
   rules.message_pointer = "/message";
@@ -43,7 +43,7 @@ static void judge(enum call_kind kind, int status, const char *body, size_t len)
   if (len > 0 && !is_json && status < 300) CHECK(v.outcome == OUTCOME_UNKNOWN);
   CHECK(text_is_utf8(v.ref, strlen(v.ref)) && text_is_utf8(v.code, strlen(v.code)) &&
         text_is_utf8(v.detail, strlen(v.detail)));
-  CHECK(kind == CALL_INQUIRE || v.outcome != OUTCOME_NOT_FOUND);
+  CHECK(answer_may_be_not_found(action, kind) || v.outcome != OUTCOME_NOT_FOUND);
   json_decref(json);
   answer_rules_release(&rules);
 }
@@ -86,7 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   static const int statuses[] = {200, 202, 204, 302, 404, 409, 429, 500};
   if (size == 0) return 0;
   char *text = mem_strndup((const char *)data + 1, size - 1);
-  judge((data[0] & 8) != 0 ? CALL_DELIVER : CALL_INQUIRE, statuses[data[0] & 7], text, size - 1);
+  judge((enum provider_action)((data[0] >> 6) & 3), (data[0] & 8) != 0 ? CALL_ACT : CALL_INQUIRE, statuses[data[0] & 7],
+        text, size - 1);
   try_template(text, (enum template_place)((data[0] >> 4) & 3));
   mem_free(text);
   return 0;

@@ -12,12 +12,13 @@
 #include "fulfiller/decision.h"
 #include "fulfiller/outcome.h"
 
-static struct answer_rules rules_of(enum call_kind kind, struct conf_pair *pairs, size_t count)
+static struct answer_rules rules_of(enum provider_action action, enum call_kind kind, struct conf_pair *pairs,
+                                    size_t count)
 {
   struct conf_pairs own = {pairs, count};
   struct conf_fault fault = {""};
   struct answer_rules rules;
-  if (answer_rules_compile(&own, kind, &rules, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  if (answer_rules_compile(&own, action, kind, &rules, &fault) != RESULT_OK) fail_msg("%s", fault.text);
   rules.reference_pointer = "/ref";
   rules.code_pointer = "/code";
   rules.message_pointer = "/message";
@@ -82,7 +83,7 @@ static void deliveries_are_judged_by_built_in_rules(void **state)
                                           {200, "{\"status\":\"FAILED\"}", OUTCOME_REFUSED},
                                           {202, "{\"status\":\"FAILED\"}", OUTCOME_REFUSED}};
   (void)state;
-  struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
+  struct answer_rules rules = rules_of(ACTION_DELIVER, CALL_ACT, NULL, 0);
   assert_all(&rules, cases, ARRAY_LEN(cases));
   answer_rules_release(&rules);
 }
@@ -104,17 +105,37 @@ static void inquiries_never_say_more_than_they_know(void **state)
                                           {404, "<html>404 Not Found</html>", OUTCOME_UNKNOWN},
                                           {404, "{\"a\":1,\"a\":2}", OUTCOME_UNKNOWN}};
   (void)state;
-  struct answer_rules rules = rules_of(CALL_INQUIRE, NULL, 0);
+  struct answer_rules rules = rules_of(ACTION_DELIVER, CALL_INQUIRE, NULL, 0);
   assert_all(&rules, cases, ARRAY_LEN(cases));
   assert_int_equal(classify(&rules, HTTP_NEVER_SENT, 0, "").outcome, OUTCOME_UNKNOWN);
   assert_int_equal(classify(&rules, HTTP_SENT_NO_ANSWER, 0, "").outcome, OUTCOME_UNKNOWN);
   answer_rules_release(&rules);
 }
 
+// What is not there cannot be taken back: who asks for it learns that instead of a refusal.
+static void a_404_to_a_reversal_or_refund_is_not_found(void **state)
+{
+  static const struct expected cases[] = {
+      {200, "", OUTCOME_DONE},        {202, "", OUTCOME_PENDING},
+      {404, "{}", OUTCOME_NOT_FOUND}, {200, "{\"status\":\"NOT_FOUND\"}", OUTCOME_NOT_FOUND},
+      {409, "", OUTCOME_REFUSED},     {429, "", OUTCOME_RETRY},
+      {500, "", OUTCOME_UNKNOWN}};
+  static const enum provider_action actions[] = {ACTION_REVERSE, ACTION_REFUND};
+  (void)state;
+  for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
+    struct answer_rules rules = rules_of(actions[i], CALL_ACT, NULL, 0);
+    assert_all(&rules, cases, ARRAY_LEN(cases));
+    answer_rules_release(&rules);
+  }
+  struct answer_rules rules = rules_of(ACTION_CHARGE, CALL_ACT, NULL, 0);
+  assert_int_equal(classify(&rules, HTTP_ANSWERED, 404, "").outcome, OUTCOME_REFUSED);
+  answer_rules_release(&rules);
+}
+
 static void only_a_request_that_never_left_is_a_plain_retry(void **state)
 {
   (void)state;
-  struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
+  struct answer_rules rules = rules_of(ACTION_DELIVER, CALL_ACT, NULL, 0);
   struct verdict v = classify(&rules, HTTP_NEVER_SENT, 0, "");
   assert_int_equal(v.outcome, OUTCOME_RETRY);
   assert_int_equal(v.status, 0);
@@ -134,7 +155,7 @@ static void an_unreadable_success_is_unknown(void **state)
                                        "\"SUCCESS\"",
                                        "{\"a\":\"\\u0000\"}"};
   (void)state;
-  struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
+  struct answer_rules rules = rules_of(ACTION_DELIVER, CALL_ACT, NULL, 0);
   for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
     struct verdict v = classify(&rules, HTTP_ANSWERED, 200, bodies[i]);
     assert_int_equal(v.outcome, OUTCOME_UNKNOWN);
@@ -164,7 +185,7 @@ static void the_profile_s_own_rules_come_first_and_in_order(void **state)
                                           {409, "", OUTCOME_DONE},
                                           {422, "", OUTCOME_REFUSED}};
   (void)state;
-  struct answer_rules rules = rules_of(CALL_DELIVER, own, ARRAY_LEN(own));
+  struct answer_rules rules = rules_of(ACTION_DELIVER, CALL_ACT, own, ARRAY_LEN(own));
   assert_all(&rules, cases, ARRAY_LEN(cases));
   answer_rules_release(&rules);
 }
@@ -179,23 +200,23 @@ static void assert_rule_refused(enum call_kind kind, const char *when, const cha
   struct conf_pairs pairs = {own, ARRAY_LEN(own)};
   struct conf_fault fault = {""};
   struct answer_rules rules;
-  assert_int_equal(answer_rules_compile(&pairs, kind, &rules, &fault), RESULT_INVALID);
+  assert_int_equal(answer_rules_compile(&pairs, ACTION_DELIVER, kind, &rules, &fault), RESULT_INVALID);
   if (strstr(fault.text, reason) == NULL) fail_msg("%s: %s", when, fault.text);
 }
 
 static void rules_that_make_no_sense_are_refused(void **state)
 {
   (void)state;
-  assert_rule_refused(CALL_DELIVER, "600", "done", "status");
-  assert_rule_refused(CALL_DELIVER, "20", "done", "status");
-  assert_rule_refused(CALL_DELIVER, "2x0", "done", "status");
-  assert_rule_refused(CALL_DELIVER, "/status=A", "done", "status");
-  assert_rule_refused(CALL_DELIVER, "200", "ok", "outcome");
-  assert_rule_refused(CALL_DELIVER, "404", "not_found", "outcome");
-  assert_rule_refused(CALL_DELIVER, "200 status=A", "done", "POINTER=VALUE");
-  assert_rule_refused(CALL_DELIVER, "200 /status", "done", "POINTER=VALUE");
-  assert_rule_refused(CALL_DELIVER, "422", "done", "can never match");
-  assert_rule_refused(CALL_DELIVER, "4xx /a=b", "done", "can never match");
+  assert_rule_refused(CALL_ACT, "600", "done", "status");
+  assert_rule_refused(CALL_ACT, "20", "done", "status");
+  assert_rule_refused(CALL_ACT, "2x0", "done", "status");
+  assert_rule_refused(CALL_ACT, "/status=A", "done", "status");
+  assert_rule_refused(CALL_ACT, "200", "ok", "outcome");
+  assert_rule_refused(CALL_ACT, "404", "not_found", "outcome");
+  assert_rule_refused(CALL_ACT, "200 status=A", "done", "POINTER=VALUE");
+  assert_rule_refused(CALL_ACT, "200 /status", "done", "POINTER=VALUE");
+  assert_rule_refused(CALL_ACT, "422", "done", "can never match");
+  assert_rule_refused(CALL_ACT, "4xx /a=b", "done", "can never match");
   assert_rule_refused(CALL_INQUIRE, "200 /status=A", "pending", "can never match");
   assert_rule_refused(CALL_INQUIRE, "500", "retry", "use unknown");
 }
@@ -204,7 +225,7 @@ static void verdicts_carry_reference_code_and_text_safely(void **state)
 {
   char long_ref[600];
   (void)state;
-  struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
+  struct answer_rules rules = rules_of(ACTION_DELIVER, CALL_ACT, NULL, 0);
   struct verdict v = classify(&rules, HTTP_ANSWERED, 200, "{\"ref\":\"w-17\",\"code\":\"X\"}");
   assert_string_equal(v.ref, "w-17");
   assert_string_equal(v.code, "");
@@ -239,7 +260,9 @@ static struct provider_conf patient_conf(void)
 static struct decision decide(const struct provider_conf *conf, bool has_inquiry, enum outcome outcome, int64_t tries,
                               int64_t age_s, int64_t trust_s)
 {
-  struct provider p = {.conf = conf, .inquire = {.exists = has_inquiry}};
+  struct provider p = {.conf = conf,
+                       .actions[ACTION_DELIVER] = {.inquire = {.exists = has_inquiry},
+                                                   .repeat_is_safe = conf->actions[ACTION_DELIVER].repeat_is_safe}};
   struct attempt_facts facts = {
       .outcome = outcome, .tries = tries, .age = span_s(age_s), .trust_left = span_s(trust_s)};
   return decision_make(&p, &facts);
@@ -281,8 +304,8 @@ static void more_patience_than_the_rung_has_is_given(void **state)
   } cases[] = {{0, 1, 4}, {1, 1, 4}, {3, 5, 8}, {5, 5, 8}, {60, 0, 60}};
   (void)state;
   struct provider_conf conf = patient_conf();
-  struct provider p = {.conf = &conf, .inquire = {.exists = true}};
-  struct answer_rules rules = rules_of(CALL_DELIVER, NULL, 0);
+  struct provider p = {.conf = &conf, .actions[ACTION_DELIVER].inquire.exists = true};
+  struct answer_rules rules = rules_of(ACTION_DELIVER, CALL_ACT, NULL, 0);
   for (size_t i = 0; i < ARRAY_LEN(headers); i++) {
     struct http_answer answer = {.stage = HTTP_ANSWERED,
                                  .status = 429,
@@ -309,8 +332,7 @@ static void an_answer_to_a_repeat_leaves_the_first_call_open(void **state)
 {
   (void)state;
   struct provider_conf conf = patient_conf();
-  conf.repeat_is_safe = true;
-  struct provider p = {.conf = &conf};
+  struct provider p = {.conf = &conf, .actions[ACTION_DELIVER].repeat_is_safe = true};
   static const struct {
     enum outcome answer;
     int status;
@@ -337,7 +359,7 @@ static void an_unknown_outcome_is_asked_about_repeated_or_reviewed(void **state)
   assert_int_equal(early.outcome, OUTCOME_UNKNOWN);
   assert_int_equal(early.rung.us, 5000000);  // the first rung that is long enough
   assert_string_equal(decide(&conf, false, OUTCOME_UNKNOWN, 1, 0, 0).review, "outcome_unknown");  // never a second call
-  conf.repeat_is_safe = true;
+  conf.actions[ACTION_DELIVER].repeat_is_safe = true;
   assert_null(decide(&conf, false, OUTCOME_UNKNOWN, 1, 0, 0).review);
 }
 
@@ -371,6 +393,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(deliveries_are_judged_by_built_in_rules),
       cmocka_unit_test(inquiries_never_say_more_than_they_know),
+      cmocka_unit_test(a_404_to_a_reversal_or_refund_is_not_found),
       cmocka_unit_test(only_a_request_that_never_left_is_a_plain_retry),
       cmocka_unit_test(an_unreadable_success_is_unknown),
       cmocka_unit_test(the_profile_s_own_rules_come_first_and_in_order),

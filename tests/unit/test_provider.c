@@ -66,6 +66,12 @@ static void values_fit_their_place_in_json(void **state)
   assert_renders(TEMPLATE_JSON, "{\"c\":${claim.channel},\"d\":\"${claim.channel}\"}", &f, "{\"c\":null,\"d\":\"\"}");
   assert_renders(TEMPLATE_JSON, "{\"a\":${reward.amount},\"c\":${reward.currency}}", &f, "{\"a\":10000,\"c\":\"CNY\"}");
   assert_renders(TEMPLATE_JSON, "{\"quote\\\"${claim.id}\":\"$${x}$\"}", &f, "{\"quote\\\"12-345\":\"${x}$\"}");
+  f.request_id = "12-345-r";
+  f.provider_ref = "w-9";
+  assert_renders(TEMPLATE_JSON, "{\"i\":\"${claim.id}\",\"r\":\"${claim.requestId}\",\"p\":${claim.providerRef}}", &f,
+                 "{\"i\":\"12-345\",\"r\":\"12-345-r\",\"p\":\"w-9\"}");
+  f.provider_ref = NULL;
+  assert_renders(TEMPLATE_FORM, "p=${claim.providerRef}", &f, "p=");
   f.has_amount = false;
   assert_renders(TEMPLATE_JSON, "{\"a\":${reward.amount}}", &f, "{\"a\":null}");
 }
@@ -164,7 +170,7 @@ static void a_profile_becomes_a_request(void **state)
                                       "      inquire: { path: \"/credits/${claim.requestId}\" }\n");
   if (provider_compile("p", conf->providers.items[0].block, &p, &fault) != RESULT_OK) fail_msg("%s", fault.text);
   provider_call_init(&call);
-  assert_int_equal(provider_render(&p, CALL_DELIVER, &f, "00-1-2-01", &call), RESULT_OK);
+  assert_int_equal(provider_render(&p, ACTION_DELIVER, CALL_ACT, &f, "00-1-2-01", &call), RESULT_OK);
   assert_string_equal(call.request.method, "POST");
   assert_string_equal(call.request.url, "http://h:1/base/credits");
   assert_string_equal(call.request.body, "{\"requestId\":\"12-345\",\"q\": 2}");
@@ -174,7 +180,7 @@ static void a_profile_becomes_a_request(void **state)
   assert_string_equal(header(&call.request, "traceparent"), "00-1-2-01");
   assert_true(call.request.never_resend);
   assert_false(call.request.fresh_connection);
-  assert_int_equal(provider_render(&p, CALL_INQUIRE, &f, "", &call), RESULT_OK);
+  assert_int_equal(provider_render(&p, ACTION_DELIVER, CALL_INQUIRE, &f, "", &call), RESULT_OK);
   assert_string_equal(call.request.method, "GET");
   assert_string_equal(call.request.url, "http://h:1/base/credits/12-345");
   assert_null(call.request.body);
@@ -195,9 +201,41 @@ static void a_form_takes_the_request_id_as_a_field(void **state)
       HEAD "      request_id_field: out_trade_no\n      deliver: { path: /pay, body: \"amount=${reward.amount}\" }\n");
   assert_int_equal(provider_compile("p", conf->providers.items[0].block, &p, &fault), RESULT_OK);
   provider_call_init(&call);
-  assert_int_equal(provider_render(&p, CALL_DELIVER, &f, "", &call), RESULT_OK);
+  assert_int_equal(provider_render(&p, ACTION_DELIVER, CALL_ACT, &f, "", &call), RESULT_OK);
   assert_string_equal(call.request.body, "out_trade_no=12-345&amount=10000");
   assert_string_equal(header(&call.request, "Content-Type"), "application/x-www-form-urlencoded");
+  provider_call_release(&call);
+  provider_release(&p);
+  conf_free(fulfiller_conf_table(), conf);
+}
+
+// Each action has requests of its own; the request id goes where it always goes.
+static void a_reversal_has_its_own_requests_and_request_id(void **state)
+{
+  (void)state;
+  struct conf_fault fault = {""};
+  struct provider p;
+  struct provider_call call;
+  struct claim_facts f = sample_facts();
+  f.request_id = "12-345-r";
+  struct fulfiller_conf *conf =
+      parse(HEAD
+            "      request_id_header: Idempotency-Key\n      request_id_field: refundId\n"
+            "      deliver: { path: /credits, body: \"{}\" }\n"
+            "      reverse: { path: \"/credits/${claim.id}/reverse\", body: \"{}\", repeat_is_safe: true }\n"
+            "      inquire_reverse: { path: \"/refunds/${claim.requestId}\" }\n");
+  if (provider_compile("p", conf->providers.items[0].block, &p, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  assert_true(p.actions[ACTION_REVERSE].repeat_is_safe);
+  assert_false(p.actions[ACTION_DELIVER].repeat_is_safe);
+  assert_false(p.actions[ACTION_CHARGE].call.exists);
+  provider_call_init(&call);
+  assert_int_equal(provider_render(&p, ACTION_REVERSE, CALL_ACT, &f, "", &call), RESULT_OK);
+  assert_string_equal(call.request.url, "http://h:1/base/credits/12-345/reverse");
+  assert_string_equal(call.request.body, "{\"refundId\":\"12-345-r\"}");
+  assert_string_equal(header(&call.request, "Idempotency-Key"), "12-345-r");
+  assert_true(call.request.never_resend);
+  assert_int_equal(provider_render(&p, ACTION_REVERSE, CALL_INQUIRE, &f, "", &call), RESULT_OK);
+  assert_string_equal(call.request.url, "http://h:1/base/refunds/12-345-r");
   provider_call_release(&call);
   provider_release(&p);
   conf_free(fulfiller_conf_table(), conf);
@@ -214,7 +252,7 @@ static void a_profile_without_request_id_uses_fresh_connections(void **state)
   struct fulfiller_conf *conf = parse(HEAD "      deliver: { path: /give, body: \"user=${claim.userId}\" }\n");
   assert_int_equal(provider_compile("p", conf->providers.items[0].block, &p, &fault), RESULT_OK);
   provider_call_init(&call);
-  assert_int_equal(provider_render(&p, CALL_DELIVER, &f, "", &call), RESULT_OK);
+  assert_int_equal(provider_render(&p, ACTION_DELIVER, CALL_ACT, &f, "", &call), RESULT_OK);
   assert_true(call.request.fresh_connection);
   provider_call_release(&call);
   provider_release(&p);
@@ -232,6 +270,10 @@ static void faults_of_a_profile_name_file_line_and_key(void **state)
                     "deliver.body: would not be JSON");
   assert_no_profile(HEAD "      request_id_field: a\n      deliver: { path: /x }\n",
                     "request_id_field: deliver.body is missing");
+  assert_no_profile(HEAD "      deliver: { path: /x }\n      inquire_reverse: { path: /y }\n",
+                    "inquire_reverse: there is no reverse.path");
+  assert_no_profile(HEAD "      deliver: { path: /x }\n      reverse: { path: \"/${nope}\" }\n",
+                    "reverse.path: unknown variable ${nope}");
   assert_no_profile(HEAD "      deliver: { path: /x, method: PATCHY }\n", "deliver.method");
   assert_no_profile(HEAD "      deliver: { path: /x, headers: { \"a b\": c } }\n", "deliver.headers: 'a b' is no name");
   assert_no_profile(HEAD "      request_id_header: X-A\n      deliver: { path: /x, headers: { x-a: c } }\n",
@@ -277,6 +319,7 @@ int main(void)
       cmocka_unit_test(faults_in_templates_are_told),
       cmocka_unit_test(a_profile_becomes_a_request),
       cmocka_unit_test(a_form_takes_the_request_id_as_a_field),
+      cmocka_unit_test(a_reversal_has_its_own_requests_and_request_id),
       cmocka_unit_test(a_profile_without_request_id_uses_fresh_connections),
       cmocka_unit_test(faults_of_a_profile_name_file_line_and_key),
       cmocka_unit_test(the_lease_outlives_every_call_under_it),
