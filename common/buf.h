@@ -19,6 +19,7 @@ struct buf {
 
 void buf_init(struct buf *b, size_t max_bytes);
 void buf_release(struct buf *b);  // frees the storage; the struct may be initialised again; half-initialised is fine
+void buf_wipe(struct buf *b);     // buf_release of a secret: the storage is overwritten first
 void buf_clear(struct buf *b);    // empties, keeps storage and maximum, forgets an overflow
 
 void buf_append(struct buf *b, const void *bytes, size_t len);

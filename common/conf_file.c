@@ -48,8 +48,10 @@ enum result conf_read_file(const char *path, size_t max_bytes, bool is_secret, s
   if (content.len > out->max - out->len) TRY(RESULT_TOO_BIG);
   buf_append(out, content.data, content.len);
 cleanup:
-  if (is_secret && content.data != NULL) explicit_bzero(content.data, content.cap);
-  buf_release(&content);
+  if (is_secret)
+    buf_wipe(&content);
+  else
+    buf_release(&content);
   close(fd);
   return result;
 }

@@ -34,3 +34,20 @@ MUST_CHECK enum result signature_webhook_verify(struct signature *s, const struc
                                                 size_t secret_count, const char *id, const char *timestamp,
                                                 const char *signatures, const char *body, size_t body_len,
                                                 struct wall_time now, struct span tolerance);
+
+// --- RSA: SHA256withRSA with PKCS #1 v1.5 padding, as WeChat Pay v3 and Alipay (RSA2) have it
+
+// A key of 2048 to 8192 bits that can sign, or one that can verify. It is used by one thread.
+struct signature_key;
+// PEM (PKCS #8 or PKCS #1), or the base64 inside it without its frame. RESULT_INVALID: no such key, too short, or
+// behind a password.
+MUST_CHECK enum result signature_key_private(const char *pem, size_t len, struct signature_key **out_key);
+// A public key as PEM or as base64 without its frame, or a certificate in PEM (its dates are not looked at).
+MUST_CHECK enum result signature_key_public(const char *pem, size_t len, struct signature_key **out_key);
+void signature_key_free(struct signature_key *key);
+// Appends the base64 of the signature of bytes. Contract: a private key.
+MUST_CHECK enum result signature_rsa_sign(struct signature *s, struct signature_key *key, const void *bytes, size_t len,
+                                          struct buf *out_base64);
+// RESULT_DENIED unless base64 is the signature of bytes. Contract: a public key.
+MUST_CHECK enum result signature_rsa_verify(struct signature *s, struct signature_key *key, const void *bytes,
+                                            size_t len, const char *base64, size_t base64_len);
