@@ -34,6 +34,17 @@ MUST_CHECK enum result signature_webhook_verify(struct signature *s, const struc
                                                 size_t secret_count, const char *id, const char *timestamp,
                                                 const char *signatures, const char *body, size_t body_len,
                                                 struct wall_time now, struct span tolerance);
+// Is a timestamp in whole Unix seconds, as a header writes it, at most tolerance away from now? Not a number, missing
+// (NULL): no.
+bool signature_is_recent(const char *timestamp, struct wall_time now, struct span tolerance);
+
+// Stripe style: the header "t=<unix>,v1=<hex>[,v1=<hex>]" over "{t}.{body}", keyed with the whole secret as text.
+void signature_stripe_sign(struct signature *s, const char *secret, size_t secret_len, int64_t timestamp_s,
+                           const char *body, size_t body_len, struct buf *out_header);
+// Any of the v1 signatures with any of the secrets; |now - t| <= tolerance. RESULT_DENIED otherwise.
+MUST_CHECK enum result signature_stripe_verify(struct signature *s, const struct signature_secret *secrets,
+                                               size_t secret_count, const char *header, const char *body,
+                                               size_t body_len, struct wall_time now, struct span tolerance);
 
 // --- RSA: SHA256withRSA with PKCS #1 v1.5 padding, as WeChat Pay v3 and Alipay (RSA2) have it
 
@@ -51,3 +62,16 @@ MUST_CHECK enum result signature_rsa_sign(struct signature *s, struct signature_
 // RESULT_DENIED unless base64 is the signature of bytes. Contract: a public key.
 MUST_CHECK enum result signature_rsa_verify(struct signature *s, struct signature_key *key, const void *bytes,
                                             size_t len, const char *base64, size_t base64_len);
+
+// --- AES-256-GCM with a nonce of 12 bytes; the tag of 16 bytes stands behind the ciphertext
+
+#define SIGNATURE_AES_KEY_BYTES   32
+#define SIGNATURE_AES_NONCE_BYTES 12
+#define SIGNATURE_AES_TAG_BYTES   16
+void signature_aes_seal(struct signature *s, const uint8_t key[SIGNATURE_AES_KEY_BYTES],
+                        const uint8_t nonce[SIGNATURE_AES_NONCE_BYTES], const void *aad, size_t aad_len,
+                        const void *plain, size_t len, struct buf *out);
+// Appends the plain text. RESULT_DENIED: anything differs; RESULT_TOO_BIG: out has no room. Nothing is appended then.
+MUST_CHECK enum result signature_aes_open(struct signature *s, const uint8_t key[SIGNATURE_AES_KEY_BYTES],
+                                          const uint8_t nonce[SIGNATURE_AES_NONCE_BYTES], const void *aad,
+                                          size_t aad_len, const void *sealed, size_t len, struct buf *out);
