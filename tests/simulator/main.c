@@ -99,6 +99,7 @@ void sim_reset(struct sim *sim)
   sim->stats = (struct sim_stats){0};
   sim->dedupe = true;
   sim->auto_pay = false;
+  sim->chaos.on = false;
   memcpy(sim->callback_url, sim->preset_url, sizeof sim->callback_url);
 }
 

@@ -11,6 +11,7 @@
 #include "common/runtime.h"
 #include "common/signature.h"
 #include "common/web.h"
+#include "tests/simulator/sim_chaos.h"
 #include "tests/simulator/sim_ledger.h"
 #include "tests/simulator/sim_script.h"
 
@@ -41,6 +42,7 @@ struct sim {
   bool dedupe, auto_pay;
   struct sim_ledger *ledger;
   struct sim_scripts scripts;
+  struct sim_chaos chaos;  // of users that no script is for
   struct sim_stats stats;
   uint32_t generation;           // grows with each reset: what was under way before must not touch the new books
   uint64_t next_event;           // for event ids
@@ -78,10 +80,10 @@ void sim_callback_send(struct sim *sim, struct sim_entry *e, const struct sim_st
 void sim_callbacks_stop(struct sim *sim);
 
 // sim_api_*.c: the handlers, and the table of routes.
-web_handler sim_credit_create, sim_credit_show, sim_credit_reverse;
-web_handler sim_payment_create, sim_payment_show, sim_payment_refund, sim_payment_pay, sim_payment_fail,
-    sim_payment_page;
-web_handler sim_control_config, sim_control_config_show, sim_control_reset, sim_control_script;
+web_handler sim_credit_create, sim_credit_show, sim_credit_reverse, sim_credit_reverse_show;
+web_handler sim_payment_create, sim_payment_show, sim_payment_refund, sim_payment_refund_show, sim_payment_pay,
+    sim_payment_fail, sim_payment_page;
+web_handler sim_control_config, sim_control_config_show, sim_control_reset, sim_control_script, sim_control_chaos;
 web_handler sim_report_ledger, sim_report_stats, sim_report_statement;
 const struct web_routes *sim_routes(void);
 

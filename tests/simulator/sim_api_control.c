@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /sim/config, /sim/reset, /sim/script: how a test steers the provider. Loop thread.
+// /sim/config, /sim/reset, /sim/script, /sim/chaos: how a test steers the provider. Loop thread.
 #include <stdio.h>
 #include <string.h>
 
@@ -95,5 +95,18 @@ void sim_control_script(struct web_request *req)
     case RESULT_FULL: refuse(req, 503, "UNAVAILABLE", "too many scripts; POST /sim/reset forgets them"); break;
     default: refuse(req, 400, "INVALID_REQUEST", why); break;
   }
+  json_decref(json);
+}
+
+void sim_control_chaos(struct web_request *req)
+{
+  struct sim *sim = web_context(req);
+  json_t *json = read_object(req);
+  if (json == NULL) return;
+  char why[JSONX_WHY_BYTES] = "";
+  if (sim_chaos_parse(json, &sim->chaos, why) == RESULT_OK)
+    web_reply_json(req, 200, "{}", 2);
+  else
+    refuse(req, 400, "INVALID_REQUEST", why);
   json_decref(json);
 }

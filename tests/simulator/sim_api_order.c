@@ -92,12 +92,34 @@ static void reverse(struct web_request *req, enum sim_kind kind, enum sim_call_k
   json_decref(json);
 }
 
+// Also here what is under way is known.
+static void show_reversal(struct web_request *req, enum sim_kind kind)
+{
+  struct sim *sim = web_context(req);
+  sim->stats.inquiries++;
+  const struct sim_entry *entry = find(req, kind);
+  if (entry == NULL) return;
+  uint32_t ordinal = sim_ledger_reversal(sim->ledger, entry, web_param(req, "refundId"));
+  struct sim_answer answer;
+  if (ordinal > 0) {
+    sim_answer_reversal(entry, ordinal, &answer);
+  } else if (entry->coming > 0) {
+    sim_answer_status(sim, entry, 202, false, &answer);
+    answer.status = 200;
+  } else {
+    sim_answer_code(404, "NOT_FOUND", &answer);
+  }
+  sim_reply(req, &answer);
+}
+
 void sim_credit_create(struct web_request *req) { create(req, SIM_CREDIT, SIM_CALL_CREDIT); }
 void sim_credit_show(struct web_request *req) { show(req, SIM_CREDIT); }
 void sim_credit_reverse(struct web_request *req) { reverse(req, SIM_CREDIT, SIM_CALL_REVERSE); }
+void sim_credit_reverse_show(struct web_request *req) { show_reversal(req, SIM_CREDIT); }
 void sim_payment_create(struct web_request *req) { create(req, SIM_PAYMENT, SIM_CALL_PAYMENT); }
 void sim_payment_show(struct web_request *req) { show(req, SIM_PAYMENT); }
 void sim_payment_refund(struct web_request *req) { reverse(req, SIM_PAYMENT, SIM_CALL_REFUND); }
+void sim_payment_refund_show(struct web_request *req) { show_reversal(req, SIM_PAYMENT); }
 
 // --- what the person at the pay page does ---
 

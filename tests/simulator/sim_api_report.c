@@ -41,7 +41,7 @@ static void finish(struct web_request *req, struct buf *out, const char *type)
 
 // --- ledger ---
 
-static void write_entry(struct buf *out, const struct sim_entry *e)
+static void write_entry(const struct sim *sim, struct buf *out, const struct sim_entry *e)
 {
   if (out->len > 1) buf_putc(out, ',');
   buf_puts(out, "{\"requestId\":\"");
@@ -66,14 +66,19 @@ static void write_entry(struct buf *out, const struct sim_entry *e)
   buf_put_u64(out, e->effects);
   buf_puts(out, ",\"reversals\":");
   buf_put_u64(out, e->reversals);
-  buf_puts(out, e->reversals > 0 ? ",\"reversed\":true}" : ",\"reversed\":false}");
+  buf_puts(out, e->reversals > 0 ? ",\"reversed\":true" : ",\"reversed\":false");
+  if (sim->chaos.on) {
+    enum sim_fate fate = sim_chaos_fate(&sim->chaos, sim_entry_user(e));
+    buf_printf(out, ",\"fate\":\"%s\",\"end\":\"%s\"", sim_fate_name(fate), sim_end_name(sim_fate_end(fate)));
+  }
+  buf_putc(out, '}');
 }
 
 static void write_one(const struct sim *sim, const char *request_id, struct buf *out)
 {
   for (int kind = SIM_CREDIT; kind <= SIM_PAYMENT; kind++) {
     const struct sim_entry *e = sim_ledger_find(sim->ledger, (enum sim_kind)kind, request_id, strlen(request_id));
-    if (e != NULL) write_entry(out, e);
+    if (e != NULL) write_entry(sim, out, e);
   }
 }
 
@@ -91,7 +96,7 @@ void sim_report_ledger(struct web_request *req)
     write_one(sim, request_id, &out);
   } else {
     for (uint64_t n = after; n < count && n - after < limit && buf_result(&out) == RESULT_OK; n++) {
-      write_entry(&out, sim_ledger_entry(sim->ledger, (size_t)n + 1));
+      write_entry(sim, &out, sim_ledger_entry(sim->ledger, (size_t)n + 1));
     }
   }
   buf_putc(&out, ']');

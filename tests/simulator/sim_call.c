@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One POST of the provider's interface, from its arrival to its answer. Without a script it is answered at once; with
-// one it goes through the script's step: effect before or after the answer, delay on a loop timer, status, body,
+// one, or with chaos, it goes through a step: effect before or after the answer, delay on a loop timer, status, body,
 // headers, callbacks, or a closed connection.
 #include <strings.h>
 
@@ -15,8 +15,9 @@ struct sim_call {
   struct sim_entry *entry;
   uint32_t generation;  // the entry is gone when this is not the simulator's any more
   enum sim_call_kind kind;
-  char *refund_id;  // NULL for credits and payments
-  struct sim_script *script;
+  char *refund_id;            // NULL for credits and payments
+  struct sim_script *script;  // whose step it is, or
+  struct sim_act *act;        // NULL: a script's
   const struct sim_step *step;
   struct loop_timer *timer;    // NULL: answered at once
   struct sim_answer standard;  // for a step without a status
@@ -91,14 +92,15 @@ static void run_plain(struct sim *sim, struct web_request *req, enum sim_call_ki
   if (kind == SIM_CALL_PAYMENT && sim->auto_pay) auto_pay(sim, e);
 }
 
-// --- with a script ---
+// --- with a step ---
 
 static void call_free(void *object)
 {
   struct sim_call *c = object;
   list_remove(&c->node);
   loop_timer_free(c->timer);
-  sim_script_drop(c->script);
+  if (c->script != NULL) sim_script_drop(c->script);
+  mem_free(c->act);
   mem_free(c->refund_id);
   mem_free(c);
 }
@@ -156,9 +158,12 @@ static void call_mark_pending(struct sim_call *c)
   }
 }
 
-static void call_send_callback(struct sim_call *c)
+static void call_send_callbacks(struct sim_call *c)
 {
-  if (c->step->callback.wanted && call_is_current(c)) sim_callback_send(c->sim, c->entry, &c->step->callback, true);
+  if (!call_is_current(c)) return;
+  if (c->step->callback.wanted) sim_callback_send(c->sim, c->entry, &c->step->callback, true);
+  for (size_t i = 0; c->act != NULL && i < c->act->news_count; i++)
+    sim_callback_send(c->sim, c->entry, &c->act->news[i], !c->act->is_forged[i]);
 }
 
 static void call_finish(struct sim_call *c)
@@ -195,32 +200,52 @@ static void run_step(struct sim *sim, struct sim_call *c)
   }
   if (c->step->delay.us == 0) {
     call_finish(c);
-    call_send_callback(c);
+    call_send_callbacks(c);
     call_free(c);
     return;
   }
-  call_send_callback(c);
+  call_send_callbacks(c);
   c->timer = loop_timer_new(sim->rt.loop, on_delay_over, c);
   loop_timer_set(c->timer, c->step->delay);
+}
+
+static const struct sim_step *step_of_script(struct sim *sim, struct sim_call *c, const char *refund_id)
+{
+  const struct sim_entry *e = c->entry;
+  const struct sim_subject subject = {c->kind, sim_entry_request(e), refund_id, sim_entry_user(e), sim_entry_reward(e)};
+  return sim_scripts_take(&sim->scripts, &subject, &c->script);
+}
+
+static const struct sim_step *step_of_fate(struct sim *sim, struct sim_call *c)
+{
+  const struct sim_entry *e = c->entry;
+  struct sim_act act;
+  bool meets = false;
+  if (c->kind == SIM_CALL_CREDIT)
+    meets = sim_chaos_credit(&sim->chaos, sim_entry_user(e), e->hits, clk_wall(), &act);
+  else if (c->kind == SIM_CALL_REVERSE)
+    meets = sim_chaos_reversal(&sim->chaos, sim_entry_user(e), e->reverse_hits, &act);
+  if (!meets) return NULL;
+  c->act = MEM_NEW(struct sim_act);
+  *c->act = act;
+  // The header's text moves with it.
+  if (act.step.header_count > 0) c->act->step.headers[0].value = c->act->retry_after;
+  return &c->act->step;
 }
 
 void sim_call_run(struct sim *sim, struct web_request *req, enum sim_call_kind kind, struct sim_entry *e,
                   const char *refund_id)
 {
-  if (list_is_empty(&sim->scripts.items)) {
-    run_plain(sim, req, kind, e, refund_id);
-    return;
-  }
-  const struct sim_subject subject = {kind, sim_entry_request(e), refund_id, sim_entry_user(e), sim_entry_reward(e)};
-  struct sim_script *script = NULL;
-  const struct sim_step *step = sim_scripts_take(&sim->scripts, &subject, &script);
-  if (step == NULL) {
+  struct sim_call found = {.sim = sim, .req = req, .entry = e, .generation = sim->generation, .kind = kind};
+  if (refund_id != NULL) e->reverse_hits++;
+  if (!list_is_empty(&sim->scripts.items)) found.step = step_of_script(sim, &found, refund_id);
+  if (found.step == NULL && sim->chaos.on) found.step = step_of_fate(sim, &found);
+  if (found.step == NULL) {
     run_plain(sim, req, kind, e, refund_id);
     return;
   }
   struct sim_call *c = MEM_NEW(struct sim_call);
-  *c = (struct sim_call){
-      .sim = sim, .req = req, .entry = e, .generation = sim->generation, .kind = kind, .script = script, .step = step};
+  *c = found;
   list_add_last(&sim->calls, &c->node);
   if (refund_id != NULL) c->refund_id = mem_strdup(refund_id);
   run_step(sim, c);

@@ -48,12 +48,11 @@ static void move_money(struct callback *c)
   struct sim_entry *e = c->entry;
   if (c->generation != c->sim->generation || !c->moves_money) return;
   enum sim_status status = c->failed ? SIM_FAILED : SIM_SUCCESS;
-  if (e->status == SIM_PENDING && e->effects == 0) {
-    if (c->failed)
-      e->status = SIM_FAILED;
-    else
-      (void)sim_ledger_apply(c->sim->ledger, e, true, clk_wall());
-  }
+  bool waits = e->status == SIM_PENDING && e->effects == 0;
+  if (waits && c->failed)
+    e->status = SIM_FAILED;
+  else if (waits || (e->kind == SIM_CREDIT && e->status == SIM_FAILED && !c->failed))  // paid after all
+    (void)sim_ledger_apply(c->sim->ledger, e, true, clk_wall());
   if (e->kind == SIM_PAYMENT) (void)sim_ledger_settle(c->sim->ledger, e, status, clk_wall());
 }
 

@@ -303,6 +303,12 @@ enum result sim_ledger_reverse(struct sim_ledger *l, struct sim_entry *e, const 
   return RESULT_OK;
 }
 
+uint32_t sim_ledger_reversal(const struct sim_ledger *l, const struct sim_entry *e, const char *refund_id)
+{
+  const struct sim_effect *f = find_reversal(l, e, refund_id);
+  return f == NULL ? 0 : f->ordinal;
+}
+
 size_t sim_ledger_count(const struct sim_ledger *l) { return l->entry_count; }
 size_t sim_ledger_effect_count(const struct sim_ledger *l) { return l->effect_count; }
 struct sim_ledger_totals sim_ledger_totals(const struct sim_ledger *l) { return l->totals; }

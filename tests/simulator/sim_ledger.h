@@ -45,6 +45,7 @@ struct sim_entry {
   uint32_t hits;        // POSTs that asked for it
   uint32_t effects;     // times it was applied (a payment: orders made)
   uint32_t reversals;
+  uint32_t reverse_hits;  // POSTs that asked for one
   uint32_t first_effect;  // chain of its effects, by number; 0: none
   uint16_t in_flight;     // POSTs being handled now
   uint16_t coming;        // of these, the ones whose effect is still to come
@@ -89,6 +90,9 @@ bool sim_ledger_settle(struct sim_ledger *l, struct sim_entry *e, enum sim_statu
 // RESULT_FULL.
 MUST_CHECK enum result sim_ledger_reverse(struct sim_ledger *l, struct sim_entry *e, const char *refund_id, bool dedupe,
                                           struct wall_time at, uint32_t *out_ordinal);
+
+// The ordinal of the reversal with this refund id; 0: none.
+uint32_t sim_ledger_reversal(const struct sim_ledger *l, const struct sim_entry *e, const char *refund_id);
 
 size_t sim_ledger_count(const struct sim_ledger *l);
 size_t sim_ledger_effect_count(const struct sim_ledger *l);

@@ -14,7 +14,7 @@ static void step_release(struct sim_step *step)
     mem_free((char *)(uintptr_t)step->headers[i].name);
     mem_free((char *)(uintptr_t)step->headers[i].value);
   }
-  mem_free(step->body);
+  mem_free((char *)(uintptr_t)step->body);
   mem_free(step->callback.event_id);
 }
 

@@ -38,7 +38,7 @@ struct sim_step_callback {
 struct sim_step {
   struct span delay;  // from the arrival of the POST to its answer
   int status;         // 0: what the simulator would answer without a script
-  char *body;         // NULL: the standard body for the status
+  const char *body;   // NULL: the standard body for the status; owned
   size_t body_len;
   struct http_header headers[SIM_STEP_HEADERS_MAX];  // owned
   size_t header_count;
