@@ -96,6 +96,7 @@ static void call(struct job *job, enum call_kind kind)
     finish_without_call(job, "NOT_SENT", result_text(result));
     return;
   }
+  job->calls++;
   job->has_called = true;
   job->started_at = clk_wall();
   job->called_at = clk_mono();

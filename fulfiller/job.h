@@ -44,6 +44,7 @@ struct job {
   struct mono_time taken_at, lease_until;
   struct mono_time trust_at;  // a "not found" counts from here on
   // The last call
+  int calls;  // made under this lease
   bool has_called, has_delivered;
   struct wall_time started_at;
   struct mono_time called_at;

@@ -25,7 +25,9 @@ enum take_column {
   TAKE_CURRENCY,
   TAKE_PARAMS,
   TAKE_CREATED_AT,
-  TAKE_TRUST_IN_MS
+  TAKE_TRUST_IN_MS,
+  TAKE_PROVIDER_REF,
+  TAKE_TRACE
 };
 
 // --- take
@@ -47,6 +49,7 @@ void store_take(struct db_request *req, const struct claim_key *const *keys, siz
   db_args_i64(a, p->lease.us);
   db_args_i64(a, p->conf->not_found_after.us);
   db_args_text(a, p->name);
+  db_args_null(a);
 }
 
 struct claim_key store_taken_key(const struct db_rows *rows, size_t row)
@@ -173,6 +176,8 @@ void store_settle(struct db_request *req, struct job *const *jobs, size_t count,
   PUT_ARRAY(a, DB_ARRAY_INT8, db_args_array_i64(a, j->key.activity_id));
   PUT_ARRAY(a, DB_ARRAY_INT8, db_args_array_i64(a, j->key.claim_id));
   PUT_ARRAY(a, DB_ARRAY_INT4, db_args_array_i64(a, j->key.attempt));
+  PUT_ARRAY(a, DB_ARRAY_INT4, db_args_array_i64(a, j->calls > 0 ? j->calls : 1));
+  PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->must_inquire ? "inquire" : "deliver"));
   PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, outcome_name(j->decision.outcome)));
   PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->lane->provider.name));
   PUT_ARRAY(a, DB_ARRAY_INT4, put_status(a, j->verdict.status));
@@ -184,6 +189,9 @@ void store_settle(struct db_request *req, struct job *const *jobs, size_t count,
   PUT_ARRAY(a, DB_ARRAY_INT8, db_args_array_i64(a, span_to_ms(j->decision.due)));
   PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->decision.review));
   PUT_ARRAY(a, DB_ARRAY_INT8, put_trust(a, trust_ms(j, now)));
+  db_args_null(a);
+  db_args_null(a);
+  db_args_null(a);
 }
 
 struct settled_row store_settled_row(const struct db_rows *rows, size_t row)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- R5.4: a claim that gave everything back was not delivered. News of a success that comes after that (an answer that outlived its lease, say) stays in the
--- record of attempts and is found here: it owes a reversal.
+-- record of attempts and owes a reversal; where none is owed and none was made, it is found here.
 -- Parameters: i_activity_id. Result: a row per claim where a delivery is recorded as done. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_failed_but_delivered(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
@@ -9,7 +9,8 @@ as $$
   select 'claim ' || c.id, c.id, 'no successful delivery',
          format('%s, yet attempt %s at %s of %s was done', c.status, min(t.attempt), min(t.provider), largesse.time_text(min(t.started_at)))
     from largesse.attempt t join largesse.claim c on c.activity_id = t.activity_id and c.id = t.claim_id
-   where t.activity_id = i_activity_id and t.outcome = 'done' and c.status = 'failed'
+   where t.activity_id = i_activity_id and t.outcome = 'done' and t.step in ('deliver', 'inquire')
+     and c.status in ('failed', 'rolled_back', 'expired', 'cancelled') and c.reversed_at is null and coalesce(c.reversal, 'not_found') = 'not_found'
    group by c.id, c.status
 $$;
 select largesse.audit_register('claim_failed_but_delivered', 'critical',

@@ -1,17 +1,18 @@
 -- SPDX-License-Identifier: Apache-2.0
--- R5.1: an unfinished claim is due at some time or under review; a finished one is neither.
+-- R5.1: a claim that is being issued or taken back is due at some time or under review; a finished one is neither.
 -- Parameters: i_activity_id. Result: a row per claim where that is not so. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_nobody_will_look_at(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
 language sql stable
 as $$
   select 'claim ' || c.id, c.id,
-         case c.status when 'issuing' then 'due at some time, or under review' else 'nothing due' end,
+         case when w.is_open then 'due at some time, or under review' else 'nothing due' end,
          format('%s, next attempt %s, %s', c.status, coalesce(largesse.time_text(c.next_attempt_at), 'never'),
                 case when c.review_since is null then 'not under review' else 'under review' end)
     from largesse.claim c
+   cross join lateral (select c.status = 'issuing' or coalesce(c.reversal, 'done') not in ('done', 'not_found') as is_open) w
    where c.activity_id = i_activity_id
-     and case c.status when 'issuing' then c.next_attempt_at is null and c.review_since is null
+     and case when w.is_open then c.next_attempt_at is null and c.review_since is null
               else c.next_attempt_at is not null or c.review_since is not null end
      and c.status in ('issuing', 'succeeded', 'failed', 'rolled_back', 'cancelled')
 $$;

@@ -20,6 +20,12 @@ as $$
         'nextAttemptAt', largesse.time_text(i_claim.next_attempt_at),
         'outcome', i_claim.outcome,
         'ref', i_claim.provider_ref) end,
+    'reversal', case when i_claim.reversal is not null then json_build_object(
+        'status', i_claim.reversal,
+        'attempts', (select count(*) from largesse.attempt t where t.activity_id = i_claim.activity_id and t.claim_id = i_claim.id
+                                                               and t.step in ('reverse', 'inquire_reverse')),
+        'since', largesse.time_text(i_claim.reversal_since),
+        'doneAt', largesse.time_text(i_claim.reversed_at)) end,
     'review', case when i_claim.review_since is not null then json_build_object(
         'cause', i_claim.review_cause,
         'since', largesse.time_text(i_claim.review_since)) end,

@@ -1,12 +1,14 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The one function that changes the state of claims. Only legal moves happen; what the new state does not hold is given back in
 -- the same transaction: stock to the activity, allowance to the user's counters of the periods in which the claim was made.
--- Parameters: keys (parallel arrays); i_to; what to record with each (arrays, or null): provider's reference, failure code and detail.
+-- A move ends what was due, a reversal that was not made yet, a review and its dead letter.
+-- Parameters: keys (parallel arrays); i_to; what to record with each (arrays, or null): provider's reference, failure code and detail; i_is_news: no decision,
+-- but what a provider says of its delivery: claims that are being taken back are left as they are then.
 -- Result: the claims that moved. Others were not in a state from which i_to can be reached, and stay as they are.
 -- Locks: when something is given back, the stock row first, then claims, then usage; all claims must then be of one activity. Else the claims.
 -- Errors: 22023 when a move that gives back names several activities; 40P01, 40001 (repeat).
-create or replace function largesse.claim_move(
-  i_activity_ids bigint[], i_claim_ids bigint[], i_to text, i_refs text[], i_codes text[], i_details text[])
+create or replace function largesse.claim_move_told(
+  i_activity_ids bigint[], i_claim_ids bigint[], i_to text, i_refs text[], i_codes text[], i_details text[], i_is_news boolean)
 returns table (activity_id bigint, claim_id bigint)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -33,13 +35,15 @@ begin
       select c.activity_id, c.id, c.status, c.user_id, c.quantity, c.created_at, asked.ref, asked.code, asked.detail
         from asked join largesse.claim c on c.activity_id = asked.activity_id and c.id = asked.claim_id
         join largesse.claim_state_move m on m.from_status = c.status and m.to_status = i_to
+        where not i_is_news or c.reversal is null
         order by c.activity_id, c.id for no key update of c
     ), moved as (
       update largesse.claim c
-         set status = i_to, updated_at = v_now, next_attempt_at = null, lease_until = null, doing = null, trust_after = null,
+         set status = i_to, updated_at = v_now, next_attempt_at = null, lease_until = null, doing = null, trust_after = null, doubted_at = null,
              review_since = null, review_cause = null, sweeps = 0,
              outcome = case i_to when 'succeeded' then 'done' when 'failed' then 'refused' else c.outcome end,
-             provider_ref = coalesce(f.ref, c.provider_ref), failure_code = f.code, failure_detail = f.detail
+             provider_ref = coalesce(f.ref, c.provider_ref), failure_code = f.code, failure_detail = f.detail,
+             reversal = case when i_to = 'rolled_back' then c.reversal end, reversal_since = case when i_to = 'rolled_back' then c.reversal_since end
         from found_rows f where c.activity_id = f.activity_id and c.id = f.id
       returning c.activity_id, c.id, f.user_id, f.quantity, f.created_at, f.status as from_status, c.review_since
     ), letters_closed as (
@@ -67,3 +71,13 @@ begin
     return next;
   end loop;
 end $$;
+
+-- A move that is decided, by us or by a person. Parameters, result, locks, errors: as claim_move_told.
+create or replace function largesse.claim_move(
+  i_activity_ids bigint[], i_claim_ids bigint[], i_to text, i_refs text[], i_codes text[], i_details text[])
+returns table (activity_id bigint, claim_id bigint)
+language sql volatile security definer
+set search_path = largesse, pg_temp set jit = off
+as $$
+  select m.activity_id, m.claim_id from largesse.claim_move_told(i_activity_ids, i_claim_ids, i_to, i_refs, i_codes, i_details, false) m
+$$;

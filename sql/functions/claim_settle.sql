@@ -1,18 +1,22 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Writes what many attempts brought, in one transaction.
--- Parameters (parallel arrays): keys, the attempt from claim_take, outcome (done, pending, retry, refused, unknown), provider, http status or null, the
--- provider's reference or null, code and detail of a failure or null, when the call started, how long it took, after how many milliseconds the claim is due
--- again (rung plus slack), a review cause where a person must decide (attempts used up, outcome cannot be known; null otherwise), and for how many
--- milliseconds from now a "not found" does not count (null: as before; a delivery that followed an inquiry under the same lease has its own).
+-- Parameters (parallel arrays): keys, the attempt from claim_take, the number of the call under that lease (from 1) whose answer decides, its step (what
+-- was done: deliver, inquire, reverse, …), outcome (done, pending, retry, refused, unknown; for reversals not_found too: there is nothing to take back),
+-- provider, http status or null, the provider's reference or null, code and detail of a failure or null, when the call started, how long it took, after how
+-- many milliseconds the claim is due again (rung plus slack), a review cause where a person must decide (attempts used up, outcome cannot be known; null
+-- otherwise), for how many milliseconds from now a "not found" does not count (null: as before; a call that followed an inquiry under the same lease has
+-- its own), request and answer as they are to be recorded or nulls; and i_earlier: the calls before it under the same lease (null: none), a JSON array of
+-- {a, c, attempt, call, step, provider, started, duration_us, outcome, http, code, detail, request, answer}.
 -- "pending" is an answer, not a failure: the ladder and the count of tries begin anew after it.
 -- Result: a row per claim that this call settled: its status now, and whether it went to review (then it has its dead letter).
--- What a newer attempt owns is left alone, except that "done" is always true news. Refused without a review cause gives everything back:
--- then all refused ones must be of one activity.
+-- What a newer attempt owns is left alone, except that "done" is always true news: a delivery of a claim that gave everything back owes a reversal then.
+-- A delivery refused without a review cause, and the end of a reversal, give everything back: all such rows must be of one activity.
+-- A reversal that is refused always goes to review. Charges and refunds: only their inquiries and retries are settled yet.
 -- Locks: as claim_move, then the claims. Errors: 22023 as claim_move; 40P01, 40001 (repeat).
 create or replace function largesse.claim_settle(
-  i_activity_ids bigint[], i_claim_ids bigint[], i_attempts int[], i_outcomes text[], i_providers text[], i_http int[],
+  i_activity_ids bigint[], i_claim_ids bigint[], i_attempts int[], i_calls int[], i_steps text[], i_outcomes text[], i_providers text[], i_http int[],
   i_refs text[], i_codes text[], i_details text[], i_started timestamptz[], i_durations_us bigint[], i_due_ms bigint[], i_review text[],
-  i_trust_ms bigint[] default null)
+  i_trust_ms bigint[] default null, i_requests text[] default null, i_answers text[] default null, i_earlier jsonb default null)
 returns table (activity_id bigint, claim_id bigint, status text, under_review boolean)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -23,62 +27,101 @@ declare
   v_now  timestamptz;
   v_done record;
   v_lost record;
+  v_back record;
 begin
-  -- First, while the rows still say what was being done.
-  insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome, http_status, detail)
-    select r.a, r.c, r.attempt, coalesce(c.doing, 'deliver'), r.provider, r.started, r.duration, r.outcome, r.http, r.detail
-      from unnest(i_activity_ids, i_claim_ids, i_attempts, i_outcomes, i_providers, i_http, i_details, i_started, i_durations_us)
-        as r(a, c, attempt, outcome, provider, http, detail, started, duration)
+  if i_earlier is not null then
+    insert into largesse.attempt (activity_id, claim_id, attempt, call, step, provider, started_at, duration_us, outcome, http_status, code, detail,
+                                  request, answer, trace)
+      select e.a, e.c, e.attempt, e.call, e.step, e.provider, e.started, e.duration_us, e.outcome, e.http, e.code, e.detail, e.request, e.answer, c.trace
+        from jsonb_to_recordset(i_earlier) as e(a bigint, c bigint, attempt int, call int, step text, provider text, started timestamptz,
+                                                duration_us bigint, outcome text, http int, code text, detail text, request text, answer text)
+        join largesse.claim c on c.activity_id = e.a and c.id = e.c
+    on conflict do nothing;
+  end if;
+  insert into largesse.attempt (activity_id, claim_id, attempt, call, step, provider, started_at, duration_us, outcome, http_status, code, detail,
+                                request, answer, trace)
+    select r.a, r.c, r.attempt, r.call, r.step, r.provider, r.started, r.duration, r.outcome, r.http, r.code, r.detail, r.request, r.answer, c.trace
+      from unnest(i_activity_ids, i_claim_ids, i_attempts, i_calls, i_steps, i_outcomes, i_providers, i_http, i_codes, i_details, i_started,
+                  i_durations_us, i_requests, i_answers)
+        as r(a, c, attempt, call, step, outcome, provider, http, code, detail, started, duration, request, answer)
       join largesse.claim c on c.activity_id = r.a and c.id = r.c
   on conflict do nothing;
 
-  -- A refusal counts only while its attempt owns the claim: a newer one may have delivered. Stock before claims, as everywhere.
-  perform 1 from largesse.stock s
-    where s.activity_id in (select r.a from unnest(i_activity_ids, i_outcomes, i_review) as r(a, outcome, review)
-                             where r.outcome = 'refused' and r.review is null)
-    order by s.activity_id, s.segment for update;
-  select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.ref) as ref, array_agg(o.code) as code, array_agg(o.detail) as detail into v_lost
-    from (select r.* from unnest(i_activity_ids, i_claim_ids, i_attempts, i_outcomes, i_refs, i_codes, i_details, i_review)
-                   as r(a, c, attempt, outcome, ref, code, detail, review)
-            join largesse.claim c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt
-           where r.outcome = 'refused' and r.review is null
-           order by r.a, r.c for no key update of c) o;
-  if v_lost.a is not null then
-    return query
-      select m.activity_id, m.claim_id, 'failed', false
-        from largesse.claim_move(v_lost.a, v_lost.c, 'failed', v_lost.ref, v_lost.code, v_lost.detail) m;
+  if i_outcomes && '{refused}' or i_steps && '{reverse,inquire_reverse}' then
+    -- Stock before claims, as everywhere.
+    perform 1 from largesse.stock s
+      where s.activity_id in (select r.a from unnest(i_activity_ids, i_steps, i_outcomes, i_review) as r(a, step, outcome, review)
+                               where case when r.step in ('deliver', 'inquire') then r.outcome = 'refused' and r.review is null
+                                          else r.step in ('reverse', 'inquire_reverse') and r.outcome in ('done', 'not_found') end)
+      order by s.activity_id, s.segment for update;
+    -- A refusal counts only while its attempt owns the claim: a newer one may have delivered. So does that there is nothing to take back.
+    select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.ref) as ref, array_agg(o.code) as code, array_agg(o.detail) as detail into v_lost
+      from (select r.* from unnest(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_codes, i_details, i_review)
+                     as r(a, c, attempt, step, outcome, ref, code, detail, review)
+              join largesse.claim c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.lease_until is not null
+             where r.step in ('deliver', 'inquire') and r.outcome = 'refused' and r.review is null and c.reversal is null
+             order by r.a, r.c for no key update of c) o;
+    if v_lost.a is not null then
+      return query
+        select m.activity_id, m.claim_id, 'failed', false
+          from largesse.claim_move(v_lost.a, v_lost.c, 'failed', v_lost.ref, v_lost.code, v_lost.detail) m;
+    end if;
+    select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.outcome) as outcome into v_back
+      from (select r.a, r.c, r.outcome from unnest(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes) as r(a, c, attempt, step, outcome)
+              join largesse.claim c on c.activity_id = r.a and c.id = r.c
+             where r.step in ('reverse', 'inquire_reverse') and c.reversed_at is null
+               and (r.outcome = 'done' or r.outcome = 'not_found' and c.attempts = r.attempt and c.lease_until is not null)
+             order by r.a, r.c for no key update of c) o;
+    if v_back.a is not null then
+      return query select e.activity_id, e.claim_id, e.status, false from largesse.claim_reversal_end(v_back.a, v_back.c, v_back.outcome) e;
+    end if;
   end if;
+
   select array_agg(r.a) as a, array_agg(r.c) as c, array_agg(r.ref) as ref into v_done
-    from unnest(i_activity_ids, i_claim_ids, i_outcomes, i_refs) as r(a, c, outcome, ref) where r.outcome = 'done';
+    from unnest(i_activity_ids, i_claim_ids, i_steps, i_outcomes, i_refs) as r(a, c, step, outcome, ref)
+   where r.outcome = 'done' and r.step in ('deliver', 'inquire');
   if v_done.a is not null then
-    return query select m.activity_id, m.claim_id, 'succeeded', false
-      from largesse.claim_move(v_done.a, v_done.c, 'succeeded', v_done.ref, null, null) m;
+    return query select d.activity_id, d.claim_id, d.status, false from largesse.claim_told_done(v_done.a, v_done.c, v_done.ref) d;
+    if cardinality(v_done.a) = cardinality(i_activity_ids) then return; end if;
   end if;
 
   v_now := largesse.clock_now();
-  if v_done.a is not null and cardinality(v_done.a) = cardinality(i_activity_ids) then return; end if;
   return query
-  with settled as (
+  with told as (
+    select r.*, r.step in ('reverse', 'inquire_reverse') as is_reversal
+      from unnest(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_due_ms, i_review, i_trust_ms)
+             as r(a, c, attempt, step, outcome, ref, due_ms, review, trust_ms)
+  ), asked as (
+    select t.a, t.c, t.attempt, t.step, t.outcome, t.ref, t.due_ms, t.trust_ms, t.is_reversal,
+           case when t.is_reversal and t.outcome = 'refused' then coalesce(t.review, 'reversal_refused') else t.review end as review
+      from told t
+  ), settled as (
     update largesse.claim c
-       set updated_at = v_now, lease_until = null, doing = null, outcome = r.outcome,
-           step = case r.outcome when 'retry' then 'deliver' when 'refused' then 'deliver' else 'inquire' end,
-           next_attempt_at = case when r.review is null then v_now + r.due_ms * interval '1 millisecond' end,
+       set updated_at = v_now, lease_until = null, doing = null, doubted_at = null,
+           outcome = case when r.is_reversal then c.outcome else r.outcome end,
+           reversal = case when r.is_reversal then r.outcome else c.reversal end,
+           -- The action itself is next where it is certain that it had no effect, else an inquiry about it.
+           step = case when r.outcome in ('retry', 'refused') then case r.step when 'inquire' then 'deliver' else replace(r.step, 'inquire_', '') end
+                       when r.step in ('deliver', 'inquire') then 'inquire'
+                       else 'inquire_' || replace(r.step, 'inquire_', '') end,
+           next_attempt_at = case when r.review is null and c.doubted_at is not null then v_now
+                                  when r.review is null then v_now + r.due_ms * interval '1 millisecond' end,
            trust_after = case when r.outcome in ('unknown', 'pending') then coalesce(v_now + r.trust_ms * interval '1 millisecond', c.trust_after) end,
            attempts_before = case r.outcome when 'pending' then c.attempts else c.attempts_before end,
-           provider_ref = coalesce(r.ref, c.provider_ref),
+           provider_ref = case when r.is_reversal then c.provider_ref else coalesce(r.ref, c.provider_ref) end,
            review_since = case when r.review is not null then v_now end, review_cause = r.review
-      from unnest(i_activity_ids, i_claim_ids, i_attempts, i_outcomes, i_refs, i_due_ms, i_review, i_trust_ms)
-             as r(a, c, attempt, outcome, ref, due_ms, review, trust_ms)
-     where c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.status = 'issuing' and c.lease_until is not null
+      from asked r
+     where c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.lease_until is not null
+       and case when r.step in ('deliver', 'inquire') then c.status = 'issuing' and c.reversal is null else true end
        and (r.outcome in ('pending', 'retry', 'unknown') or r.outcome = 'refused' and r.review is not null)
-    returning c.activity_id, c.id, c.review_cause
-  ), letters as (
-    insert into largesse.dead_letter (activity_id, claim_id, provider, cause, detail, opened_at)
-      select s.activity_id, s.id, r.provider, s.review_cause, r.detail, v_now
-        from settled s join unnest(i_activity_ids, i_claim_ids, i_providers, i_details) as r(a, c, provider, detail)
-          on r.a = s.activity_id and r.c = s.id
-        where s.review_cause is not null
-    on conflict (activity_id, claim_id) where closed_at is null do nothing
+    returning c.activity_id, c.id, c.status, c.review_since
   )
-  select s.activity_id, s.id, 'issuing', s.review_cause is not null from settled s;
+  select s.activity_id, s.id, s.status, s.review_since is not null from settled s;
+  if i_review is distinct from array_fill(null::text, array[cardinality(i_review)]) or i_outcomes && '{refused}' then
+    perform largesse.dead_letter_open(array_agg(r.a), array_agg(r.c), array_agg(r.provider), array_agg(c.review_cause),
+                                      array_agg(coalesce(r.code, 'HTTP ' || r.http)), array_agg(r.detail))
+       from unnest(i_activity_ids, i_claim_ids, i_attempts, i_providers, i_http, i_codes, i_details) as r(a, c, attempt, provider, http, code, detail)
+       join largesse.claim c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.review_since = v_now
+     having count(*) > 0;
+  end if;
 end $$;

@@ -8,7 +8,7 @@ language sql stable
 as $$
   select json_strip_nulls(json_build_object(
            'id', i_letter.id::text, 'claimId', i_letter.activity_id || '-' || i_letter.claim_id, 'activityCode', a.code,
-           'userId', c.user_id::text, 'bizId', c.biz_id, 'provider', i_letter.provider, 'cause', i_letter.cause, 'detail', i_letter.detail,
+           'userId', c.user_id::text, 'bizId', c.biz_id, 'provider', i_letter.provider, 'cause', i_letter.cause, 'code', i_letter.code, 'detail', i_letter.detail,
            'claimStatus', c.status, 'attempts', c.attempts,
            'state', case when i_letter.closed_at is null then 'open' else 'closed' end,
            'openedAt', largesse.time_text(i_letter.opened_at), 'closedAt', largesse.time_text(i_letter.closed_at),
@@ -16,9 +16,10 @@ as $$
            'body', case when i_is_whole then i_letter.body end,
            'claim', case when i_is_whole and c.id is not null then largesse.claim_json(c, a.code)::json end,
            'history', case when i_is_whole then coalesce((
-             select json_agg(json_build_object('attempt', t.attempt, 'step', t.step, 'provider', t.provider,
+             select json_agg(json_build_object('attempt', t.attempt, 'call', t.call, 'step', t.step, 'provider', t.provider,
                                'startedAt', largesse.time_text(t.started_at), 'durationMs', round(t.duration_us / 1000.0), 'outcome', t.outcome,
-                               'httpStatus', t.http_status, 'detail', t.detail) order by t.attempt)
+                               'httpStatus', t.http_status, 'code', t.code, 'detail', t.detail, 'request', t.request, 'answer', t.answer)
+                               order by t.attempt, t.call)
                from largesse.attempt t where t.activity_id = i_letter.activity_id and t.claim_id = i_letter.claim_id), '[]') end,
            'letters', case when i_is_whole then coalesce((
              select json_agg(json_build_object('id', o.id::text, 'cause', o.cause, 'openedAt', largesse.time_text(o.opened_at),

@@ -21,8 +21,9 @@ create function probe.take(i_user int, i_attempt int, i_provider text default 's
 $$;
 create function probe.settle(i_user int, i_attempt int, i_outcome text, i_due_ms bigint default 1000, i_review text default null, i_trust_ms bigint default null) returns text language sql as $$
   select coalesce((select s.status || case when s.under_review then ' review' else '' end
-    from accepted a cross join lateral largesse.claim_settle(array[a.activity_id], array[a.claim_id], array[i_attempt], array[i_outcome], array['simulator'],
-      array[200], array['ref-1'], array['REFUSED'], array['no such wallet'], array[now()], array[1000::bigint], array[i_due_ms], array[i_review], array[i_trust_ms]) s
+    from accepted a cross join lateral largesse.claim_settle(array[a.activity_id], array[a.claim_id], array[i_attempt], array[1], array['deliver'], array[i_outcome],
+      array['simulator'], array[200], array['ref-1'], array['REFUSED'], array['no such wallet'], array[now()], array[1000::bigint], array[i_due_ms],
+      array[i_review], array[i_trust_ms]) s
    where a.user_id = i_user), 'nothing')
 $$;
 create function probe.claim(i_user int) returns largesse.claim language sql as $$
@@ -57,12 +58,14 @@ update largesse.claim set lease_until = now() - interval '1 s' where user_id = 3
 select probe.expect('lease ran out', probe.take(3, 1), 'inquire 2 tries 2 trust true');
 select probe.settle(3, 2, 'done');
 
--- A success that comes after everything was given back changes nothing and is recorded: the audit finds it.
+-- A success that comes after everything was given back is recorded and owes a reversal; without one the audit finds it.
 select probe.take(6, 0);
 update largesse.claim set lease_until = now() - interval '1 s' where user_id = 6;
 select probe.expect('taken over', probe.take(6, 1), 'inquire 2 tries 2 trust true');
 select probe.expect('refused by the second', probe.settle(6, 2, 'refused'), 'failed');
-select probe.expect('late success', probe.settle(6, 1, 'done'), 'nothing');
+select probe.expect('late success', probe.settle(6, 1, 'done'), 'failed');
+select probe.expect('owed', (probe.claim(6)).step || ' ' || (probe.claim(6)).reversal, 'reverse owed');
+update largesse.claim set reversal = null, reversal_since = null, next_attempt_at = null where user_id = 6;
 select probe.expect('on record', (select r.actual from largesse.activity a cross join lateral largesse.audit_run('claim_failed_but_delivered', a.id) r where r.actual like 'failed, yet attempt 1 at %') is not null || '', 'true');
 delete from largesse.attempt where claim_id = (probe.claim(6)).id;
 

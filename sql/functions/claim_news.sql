@@ -1,0 +1,46 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What providers say about deliveries, whoever heard it: an answer to a call, to an inquiry, or a callback.
+
+-- Deliveries that took effect. Always true, however late: what is being issued has succeeded; what gave everything back owes a reversal; what is being taken
+-- back goes on being taken back. Parameters: keys and the provider's references or nulls (parallel arrays).
+-- Result: a row per claim that changed: its status now, and whether a reversal is owed by this news. Locks: the claims. Errors: 40P01 (repeat).
+create or replace function largesse.claim_told_done(i_activity_ids bigint[], i_claim_ids bigint[], i_refs text[])
+returns table (activity_id bigint, claim_id bigint, status text, owes_reversal boolean)
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_custom_plan
+as $$
+#variable_conflict use_column
+declare
+  v_moved bigint;
+begin
+  return query
+    select m.activity_id, m.claim_id, 'succeeded', false
+      from largesse.claim_move_told(i_activity_ids, i_claim_ids, 'succeeded', i_refs, null, null, true) m;
+  get diagnostics v_moved = row_count;
+  if v_moved = cardinality(i_claim_ids) then return; end if;
+  return query
+    select late.activity_id, late.id, late.status, true
+      from (select c.activity_id, c.id, c.status
+              from unnest(i_activity_ids, i_claim_ids) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c
+             where c.status in ('failed', 'rolled_back', 'expired', 'cancelled')
+             order by 1, 2) late
+     where largesse.claim_owe_reversal(late.activity_id, late.id);
+end $$;
+
+-- A delivery is said to have failed, while a call about it may be under way or its outcome is not known: no proof, but a reason to ask at once; after the
+-- call that is under way. Parameters: the claim. Result: whether somebody will ask: not where a delivery is certain not to have happened and will be made.
+-- Locks: the claim. Errors: 40P01 (repeat).
+create or replace function largesse.claim_doubt(i_activity_id bigint, i_claim_id bigint) returns boolean
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+as $$
+declare
+  v_now timestamptz := largesse.clock_now();
+begin
+  update largesse.claim c
+     set doubted_at = case when c.lease_until > v_now then v_now end,
+         next_attempt_at = case when c.lease_until > v_now then c.next_attempt_at else v_now end, sweeps = 0, updated_at = v_now
+   where c.activity_id = i_activity_id and c.id = i_claim_id and c.status = 'issuing' and c.step = 'inquire' and c.review_since is null;
+  return found;
+end $$;

@@ -1,0 +1,82 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Taking deliveries back at the provider: from the decision to the last news of it. `reversal` says how far it is; it is open until it is 'done' or
+-- 'not_found' (there was nothing to take back).
+
+-- Decides that deliveries are taken back: the reversal is due as soon as no delivery can be running any more, with a ladder of its own. A review mark is
+-- lifted; its letter is the caller's. Where a reversal is open already, it is made due again. The status stays until it is done.
+-- Parameters: keys (parallel arrays). Result: the claims that it was decided for: issuing or succeeded ones with a reward, and no call about them under way.
+-- Locks: the claims, ascending. Errors: 40P01 (repeat).
+create or replace function largesse.claim_reverse(i_activity_ids bigint[], i_claim_ids bigint[])
+returns table (activity_id bigint, claim_id bigint)
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := largesse.clock_now();
+begin
+  return query
+  with wanted as materialized (
+    select c.activity_id, c.id
+      from unnest(i_activity_ids, i_claim_ids) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c
+     where c.status in ('issuing', 'succeeded') and c.reward_id is not null and (c.lease_until is null or c.lease_until <= v_now)
+     order by c.activity_id, c.id for no key update of c
+  )
+  update largesse.claim c
+     set step = case when c.reversal in ('unknown', 'pending') then 'inquire_reverse' else 'reverse' end,
+         reversal = case when c.reversal in ('unknown', 'pending') then c.reversal else 'owed' end, reversal_since = coalesce(c.reversal_since, v_now),
+         next_attempt_at = greatest(v_now, c.trust_after), lease_until = null, doing = null, updated_at = v_now, attempts_before = c.attempts, sweeps = 0,
+         review_since = null, review_cause = null
+    from wanted w where c.activity_id = w.activity_id and c.id = w.id
+  returning c.activity_id, c.id;
+end $$;
+
+-- News of a delivery that a claim had given up: what was delivered must be taken back. Due at once; a review mark stays. A provider that cannot reverse
+-- leaves it to a person. Parameters: the claim. Result: whether a reversal is owed by this news: not where one is open or was done, and not
+-- where the claim still holds what it took. Locks: the claim, then its letter. Errors: 40P01 (repeat).
+create or replace function largesse.claim_owe_reversal(i_activity_id bigint, i_claim_id bigint) returns boolean
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+as $$
+declare
+  v_now timestamptz := largesse.clock_now();
+begin
+  update largesse.claim c
+     set step = 'reverse', reversal = 'owed', reversal_since = v_now, next_attempt_at = case when c.review_since is null then v_now end,
+         lease_until = null, doing = null, trust_after = null, updated_at = v_now, attempts_before = c.attempts, sweeps = 0
+   where c.activity_id = i_activity_id and c.id = i_claim_id
+     and c.status in ('failed', 'rolled_back', 'expired', 'cancelled') and c.reward_id is not null
+     and c.reversed_at is null and (c.reversal is null or c.reversal = 'not_found');
+  return found;
+end $$;
+
+-- The end of reversals: what is still held is given back in the same transaction, once; the claim is then rolled back, or stays what it was if it had given
+-- back before. Parameters: keys (parallel arrays), i_outcomes: 'done' (the provider took it back) or 'not_found' (it had never delivered, for certain).
+-- All claims that still hold something must be of one activity. Result: a row per claim that this call ended the reversal of: its status now.
+-- Locks: as claim_move, then letters. Errors: as claim_move.
+create or replace function largesse.claim_reversal_end(i_activity_ids bigint[], i_claim_ids bigint[], i_outcomes text[])
+returns table (activity_id bigint, claim_id bigint, status text)
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := largesse.clock_now();
+begin
+  perform 1 from largesse.claim_move(i_activity_ids, i_claim_ids, 'rolled_back', null, null, null);
+  return query
+  with ended as (
+    update largesse.claim c
+       set reversal = r.outcome, reversal_since = coalesce(c.reversal_since, v_now), reversed_at = case r.outcome when 'done' then v_now end,
+           next_attempt_at = null, lease_until = null, doing = null, trust_after = null, doubted_at = null, review_since = null, review_cause = null,
+           sweeps = 0, updated_at = v_now
+      from unnest(i_activity_ids, i_claim_ids, i_outcomes) as r(a, c, outcome)
+     where c.activity_id = r.a and c.id = r.c and c.reversed_at is null
+       and (r.outcome = 'done' or c.reversal is distinct from 'not_found')
+    returning c.activity_id, c.id, c.status
+  ), letters_closed as (
+    update largesse.dead_letter d set closed_at = v_now, closed_by = 'system', resolution = 'settled'
+      from ended where d.activity_id = ended.activity_id and d.claim_id = ended.id and d.closed_at is null
+  )
+  select ended.activity_id, ended.id, ended.status from ended;
+end $$;
