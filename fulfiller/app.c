@@ -4,6 +4,7 @@
 
 #include "common/loop.h"
 #include "common/mem.h"
+#include "fulfiller/callback_keys.h"
 #include "fulfiller/figures.h"
 #include "fulfiller/intake.h"
 #include "fulfiller/lane.h"
@@ -46,7 +47,8 @@ static void check_health(void *ctx)
 
 enum result app_check(const void *config, const char *file, struct conf_fault *out_fault)
 {
-  return provider_check_all(config, file, out_fault);
+  enum result result = provider_check_all(config, file, out_fault);
+  return result == RESULT_OK ? callback_check_all(config, file, out_fault) : result;
 }
 
 static enum result start_web(struct app *app)

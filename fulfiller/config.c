@@ -78,6 +78,18 @@ static const struct conf_key provider_keys[] = {
     {"not_found_after", CONF_SPAN, FIELD(not_found_after), "30s", 0, DAY, 0, NULL, NULL, "an inquiry's 'not found' counts when the delivery is this old; at least total_timeout"},
     {"pending_poll", CONF_SPAN, FIELD(pending_poll), "1m", 100000, DAY, 0, NULL, NULL, "pending deliveries are inquired again after this"},
     {"pending_timeout", CONF_SPAN, FIELD(pending_timeout), "1d", 1000000, 90 * DAY, 0, NULL, NULL, "claims still pending this long after they were made go to review"},
+    {"callback.profile", CONF_CHOICE, FIELD(callback.profile), "none", 0, 0, 0, "none|standard_webhooks|stripe|wechatpay_v3|alipay", NULL, "how the provider signs its callbacks to POST /v1/callbacks/NAME; none: it sends none"},
+    {"callback.secrets", CONF_PAIRS, FIELD(callback.secrets), NULL, 0, 0, CONF_RELOADABLE, NULL, NULL, "name: file of each secret (public key or certificate for wechatpay_v3, where the name is the serial, and for alipay); several while they rotate"},
+    {"callback.decrypt_key", CONF_TEXT, FIELD(callback.decrypt_key), "", 0, 4096, CONF_RELOADABLE, NULL, NULL, "file with the 32 bytes that wechatpay_v3 encrypts with (the APIv3 key)"},
+    {"callback.tolerance", CONF_SPAN, FIELD(callback.tolerance), "5m", 1000000, DAY, 0, NULL, NULL, "older or newer timestamps are refused; alipay signs none"},
+    {"callback.event_id_pointer", CONF_TEXT, FIELD(callback.event_id_pointer), NULL, 0, 256, 0, NULL, NULL, "JSON pointer to the id that stays the same when a callback is sent again; for standard_webhooks the header webhook-id"},
+    {"callback.request_id_pointer", CONF_TEXT, FIELD(callback.request_id_pointer), NULL, 0, 256, 0, NULL, NULL, "JSON pointer to our request id; what is left out is the profile's own; wechatpay_v3: the decrypted text stands at /resource"},
+    {"callback.reference_pointer", CONF_TEXT, FIELD(callback.reference_pointer), NULL, 0, 256, 0, NULL, NULL, "JSON pointer to the provider's reference"},
+    {"callback.occurred_pointer", CONF_TEXT, FIELD(callback.occurred_pointer), NULL, 0, 256, 0, NULL, NULL, "JSON pointer to the instant of the news (RFC 3339, Unix time, or Beijing time without a zone): older ones change nothing"},
+    {"callback.amount_pointer", CONF_TEXT, FIELD(callback.amount_pointer), NULL, 0, 256, 0, NULL, NULL, "JSON pointer to the amount, which must then be the claim's"},
+    {"callback.amount_decimals", CONF_INT, FIELD(callback.amount_decimals), "-1", -1, 6, 0, NULL, NULL, "decimal places of the unit that amounts are written in, 0 for minor units; -1: the profile's own (alipay 2, else 0)"},
+    {"callback.require", CONF_PAIRS, FIELD(callback.require), NULL, 0, 0, 0, NULL, NULL, "POINTER: VALUE, what must be so, such as our own id at the provider; else the callback is refused"},
+    {"callback.answers", CONF_PAIRS, FIELD(callback.answers), NULL, 0, 0, 0, NULL, NULL, "rules `POINTER=VALUE: outcome` (done, refused, pending, ignored), the first match counts; the profile's own follow"},
 };
 // clang-format on
 

@@ -23,6 +23,18 @@ struct action_conf {
   bool repeat_is_safe;  // the provider takes each request id once; asked for only where there is no inquiry
 };
 
+// How the provider calls back. profile: enum callback_scheme of callback_profile.h.
+#define CALLBACK_SECRETS_MAX 16
+struct callback_conf {
+  int profile;
+  struct conf_pairs secrets;  // name -> file
+  char *decrypt_key;          // file
+  struct span tolerance;
+  char *event_id_pointer, *request_id_pointer, *reference_pointer, *occurred_pointer, *amount_pointer;
+  int64_t amount_decimals;
+  struct conf_pairs require, answers;
+};
+
 struct provider_conf {
   char *base_url;
   struct action_conf actions[ACTION_COUNT];
@@ -35,6 +47,7 @@ struct provider_conf {
   int64_t attempts;
   struct span not_found_after;
   struct span pending_poll, pending_timeout;
+  struct callback_conf callback;
 };
 
 struct fulfiller_conf {

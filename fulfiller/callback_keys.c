@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading the secrets of callbacks. Blocking file access, at start and on SIGHUP only.
+#include "fulfiller/callback_keys.h"
+
+#include <stdio.h>
+
+#include "common/mem.h"
+
+#define FAIL(fault, ...) (snprintf((fault)->text, sizeof(fault)->text, __VA_ARGS__), RESULT_INVALID)
+
+static bool is_by_key(int profile) { return profile == CALLBACK_WECHATPAY_V3 || profile == CALLBACK_ALIPAY; }
+
+static enum result read_file(const char *key, const char *path, struct buf *out, struct conf_fault *fault)
+{
+  switch (conf_read_secret(path, out)) {
+    case RESULT_OK: return RESULT_OK;
+    case RESULT_DENIED: return FAIL(fault, "callback.%s: %.200s must not be readable by everybody", key, path);
+    case RESULT_INVALID: return FAIL(fault, "callback.%s: %.200s is empty", key, path);
+    default: return FAIL(fault, "callback.%s: cannot read %.200s", key, path);
+  }
+}
+
+static enum result add_key(const struct conf_pair *secret, int profile, struct callback_keys *keys,
+                           struct conf_fault *fault)
+{
+  struct buf text;
+  struct callback_key key = {0};
+  buf_init(&text, CONF_SECRET_BYTES_MAX);
+  enum result result = read_file("secrets", secret->value, &text, fault);
+  if (result == RESULT_OK && is_by_key(profile) && signature_key_public(text.data, text.len, &key.rsa) != RESULT_OK)
+    result = FAIL(fault, "callback.secrets: %.200s is no public RSA key and no certificate", secret->value);
+  if (result == RESULT_OK) {
+    key.name = mem_strdup(secret->name);
+    keys->items[keys->count] = key;
+    if (!is_by_key(profile)) {
+      size_t len = text.len;
+      keys->secrets[keys->count] = (struct signature_secret){buf_take(&text), len};
+    }
+    keys->count++;
+  }
+  buf_wipe(&text);
+  return result;
+}
+
+static enum result add_decrypt_key(const char *path, struct callback_keys *keys, struct conf_fault *fault)
+{
+  struct buf text;
+  buf_init(&text, CONF_SECRET_BYTES_MAX);
+  enum result result = read_file("decrypt_key", path, &text, fault);
+  if (result == RESULT_OK && text.len != sizeof keys->decrypt_key)
+    result = FAIL(fault, "callback.decrypt_key: %.200s must hold exactly %zu bytes", path, sizeof keys->decrypt_key);
+  if (result == RESULT_OK) memcpy(keys->decrypt_key, text.data, sizeof keys->decrypt_key);
+  buf_wipe(&text);
+  return result;
+}
+
+enum result callback_keys_load(const struct callback_conf *conf, struct callback_keys *out_keys,
+                               struct conf_fault *out_fault)
+{
+  enum result result = RESULT_OK;
+  struct callback_keys keys = {0};
+  for (size_t i = 0; result == RESULT_OK && i < conf->secrets.count && i < CALLBACK_SECRETS_MAX; i++)
+    result = add_key(&conf->secrets.items[i], conf->profile, &keys, out_fault);
+  if (result == RESULT_OK && conf->profile == CALLBACK_WECHATPAY_V3)
+    result = add_decrypt_key(conf->decrypt_key, &keys, out_fault);
+  if (result == RESULT_OK)
+    *out_keys = keys;
+  else
+    callback_keys_release(&keys);
+  return result;
+}
+
+void callback_keys_release(struct callback_keys *keys)
+{
+  for (size_t i = 0; i < keys->count; i++) {
+    mem_free(keys->items[i].name);
+    signature_key_free(keys->items[i].rsa);
+    if (keys->secrets[i].bytes != NULL) {
+      char *bytes = (char *)keys->secrets[i].bytes;
+      explicit_bzero(bytes, keys->secrets[i].len);
+      mem_free(bytes);
+    }
+  }
+  explicit_bzero(keys, sizeof *keys);
+}
+
+enum result callback_check_all(const struct fulfiller_conf *conf, const char *file, struct conf_fault *out_fault)
+{
+  for (size_t i = 0; i < conf->providers.count; i++) {
+    const struct conf_entry *entry = &conf->providers.items[i];
+    const struct provider_conf *block = entry->block;
+    struct callback_profile profile;
+    struct callback_keys keys = {0};
+    struct conf_fault inner;
+    if (block->callback.profile == CALLBACK_NONE) continue;
+    enum result result = callback_profile_compile(block, &profile, &inner);
+    if (result == RESULT_OK) result = callback_keys_load(&block->callback, &keys, &inner);
+    callback_keys_release(&keys);
+    if (result != RESULT_OK)
+      return FAIL(out_fault, "%.100s:%d: fulfiller.providers.%.64s.%.200s", file == NULL ? "configuration" : file,
+                  entry->line, entry->name, inner.text);
+  }
+  return RESULT_OK;
+}
