@@ -31,6 +31,9 @@ MUST_CHECK enum result text_to_time(const char *bytes, size_t len, struct wall_t
 // "2026-11-29T12:00:00.123456Z", always UTC and six digits. 28 bytes with NUL.
 #define TEXT_TIME_BYTES 28
 void text_from_time(struct wall_time t, char out_text[TEXT_TIME_BYTES]);
+// An HTTP date in any of the three forms of RFC 9110, as in Retry-After. now: for years of two digits.
+MUST_CHECK enum result text_to_http_date(const char *bytes, size_t len, struct wall_time now,
+                                         struct wall_time *out_time);
 // "10us", "250ms", "5s", "15m", "2h", "1d": an integer that is not negative, and a unit. A bare number is
 // RESULT_INVALID ("0" excepted).
 MUST_CHECK enum result text_to_span(const char *bytes, size_t len, struct span *out_span);

@@ -47,6 +47,7 @@ struct provider_conf {
   int64_t attempts;
   struct span not_found_after;
   struct span pending_poll, pending_timeout;
+  struct span retry_after_max;
   struct callback_conf callback;
 };
 

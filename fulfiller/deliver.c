@@ -57,7 +57,7 @@ static bool may_deliver_after(const struct job *job)
 static void on_answer(struct job *job, const struct provider_request *request, const struct http_answer *answer)
 {
   struct lane *lane = job->lane;
-  outcome_classify(&request->rules, answer, &job->verdict);
+  outcome_classify(&request->rules, answer, clk_wall(), &job->verdict);
   job->duration = answer->duration;
   metric_series_observe(lane->call_seconds, span_to_seconds(answer->duration));
 }

@@ -10,8 +10,6 @@
 #include "common/text.h"
 #include "common/utf8.h"
 
-#define RETRY_AFTER_MAX_S (24 * 3600)
-
 const char *outcome_name(enum outcome o)
 {
   static const char *const names[] = {
@@ -88,22 +86,38 @@ static void describe(const struct answer_rules *rules, const json_t *body, struc
   if (v->code[0] == '\0') snprintf(v->code, sizeof v->code, "HTTP_%d", v->status);
 }
 
-// In seconds; an HTTP date is not looked at (the next rung comes anyway).
-static struct span retry_after_of(const struct http_answer *answer)
+// Seconds; more digits than fit count as very many.
+static bool seconds_of(const char *text, int64_t *out_us)
 {
-  uint64_t seconds = 0;
-  if (text_to_u64(answer->retry_after, strlen(answer->retry_after), &seconds) != RESULT_OK) return span_s(0);
-  return span_s(seconds < RETRY_AFTER_MAX_S ? (int64_t)seconds : RETRY_AFTER_MAX_S);
+  size_t len = strlen(text);
+  int64_t seconds = 0;
+  if (len == 0 || strspn(text, "0123456789") != len) return false;
+  for (size_t i = 0; i < len && seconds <= INT64_MAX / 10000000; i++) seconds = seconds * 10 + (text[i] - '0');
+  *out_us = seconds > INT64_MAX / 1000000 ? INT64_MAX : seconds * 1000000;
+  return true;
 }
 
-static void judge_answer(const struct answer_rules *rules, const struct http_answer *answer, struct verdict *v)
+// B71: seconds or a date; what is past or makes no sense asks for nothing, and nobody may ask for more than the cap.
+static struct span retry_after_of(const char *header, struct wall_time now, struct span max)
+{
+  struct wall_time date;
+  int64_t us = 0;
+  if (!seconds_of(header, &us)) {
+    if (text_to_http_date(header, strlen(header), now, &date) != RESULT_OK) return span_us(0);
+    us = wall_since(date, now).us;
+  }
+  return span_us(us < 0 ? 0 : us > max.us ? max.us : us);
+}
+
+static void judge_answer(const struct answer_rules *rules, const struct http_answer *answer, struct wall_time now,
+                         struct verdict *v)
 {
   char why[JSONX_WHY_BYTES] = "";
   struct buf scratch;
   json_t *body = NULL;
   bool is_readable = answer->body_len == 0 || jsonx_parse(answer->body, answer->body_len, &body, why) == RESULT_OK;
   v->status = answer->status;
-  v->retry_after = retry_after_of(answer);
+  v->retry_after = retry_after_of(answer->retry_after, now, rules->retry_after_max);
   bool is_success = answer->status >= 200 && answer->status <= 299;
   if (!is_readable && rules->format == ANSWER_JSON && (is_success || rules->kind == CALL_INQUIRE)) {
     // Somebody else's page, or two truths in one object: whatever it says, it proves nothing (B82). Nor does a
@@ -120,7 +134,8 @@ static void judge_answer(const struct answer_rules *rules, const struct http_ans
   json_decref(body);
 }
 
-void outcome_classify(const struct answer_rules *rules, const struct http_answer *answer, struct verdict *out_verdict)
+void outcome_classify(const struct answer_rules *rules, const struct http_answer *answer, struct wall_time now,
+                      struct verdict *out_verdict)
 {
   struct verdict v = {.outcome = OUTCOME_UNKNOWN};
   switch (answer->stage) {
@@ -134,7 +149,7 @@ void outcome_classify(const struct answer_rules *rules, const struct http_answer
       snprintf(v.code, sizeof v.code, "NO_ANSWER");
       verdict_put(v.detail, sizeof v.detail, answer->fault);
       break;
-    case HTTP_ANSWERED: judge_answer(rules, answer, &v); break;
+    case HTTP_ANSWERED: judge_answer(rules, answer, now, &v); break;
   }
   ENSURE(answer_may_be_not_found(rules->action, rules->kind) || v.outcome != OUTCOME_NOT_FOUND);
   *out_verdict = v;

@@ -45,6 +45,7 @@ struct answer_rules {
   enum call_kind kind;
   enum answer_format format;
   const char *reference_pointer, *code_pointer, *message_pointer;  // the configuration's
+  struct span retry_after_max;                                     // no answer can ask for more patience
 };
 // "2xx /status=PENDING" -> pending. A fault is one line without the place.
 MUST_CHECK enum result answer_rules_compile(const struct conf_pairs *own, enum provider_action action,
@@ -63,8 +64,10 @@ struct verdict {
   char ref[VERDICT_REF_BYTES];  // "" if none; all texts are valid UTF-8
   char code[VERDICT_CODE_BYTES];
   char detail[VERDICT_DETAIL_BYTES];
-  struct span retry_after;  // the provider asks not to be called before; 0: it does not. At most a day
+  struct span retry_after;  // the provider asks not to be called before; 0: it does not
 };
-void outcome_classify(const struct answer_rules *rules, const struct http_answer *answer, struct verdict *out_verdict);
+// now: for a Retry-After that is a date.
+void outcome_classify(const struct answer_rules *rules, const struct http_answer *answer, struct wall_time now,
+                      struct verdict *out_verdict);
 // Copies text into a field of a verdict: cut between code points, invalid bytes and control characters become '?'.
 void verdict_put(char *field, size_t size, const char *text);

@@ -129,6 +129,7 @@ static enum result compile_request(const struct provider_conf *conf, const struc
   out->rules.reference_pointer = conf->reference_pointer;
   out->rules.code_pointer = conf->code_pointer;
   out->rules.message_pointer = conf->message_pointer;
+  out->rules.retry_after_max = conf->retry_after_max;
   out->has_request_id = out->has_request_id || out->path.has_request_id || out->body.has_request_id;
   return RESULT_OK;
 }

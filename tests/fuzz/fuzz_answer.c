@@ -31,14 +31,16 @@ static void judge(enum provider_action action, enum call_kind kind, int status, 
   rules.reference_pointer = "/ref";
   rules.code_pointer = "/code";
   rules.message_pointer = "/message";
+  rules.retry_after_max = span_s(3600);
   struct http_answer answer = {.stage = HTTP_ANSWERED,
                                .status = status,
                                .body = body,
                                .body_len = len,
-                               .retry_after = "",
+                               .retry_after = body,  // as good a text as any; the copy ends in a NUL
                                .content_type = "",
                                .fault = ""};
-  outcome_classify(&rules, &answer, &v);
+  outcome_classify(&rules, &answer, (struct wall_time){INT64_C(1795953600000000)}, &v);
+  CHECK(v.retry_after.us >= 0 && v.retry_after.us <= rules.retry_after_max.us);
   bool is_json = jsonx_parse(body, len, &json, NULL) == RESULT_OK;
   if (len > 0 && !is_json && status < 300) CHECK(v.outcome == OUTCOME_UNKNOWN);
   CHECK(text_is_utf8(v.ref, strlen(v.ref)) && text_is_utf8(v.code, strlen(v.code)) &&

@@ -12,6 +12,8 @@
 #include "fulfiller/decision.h"
 #include "fulfiller/outcome.h"
 
+#define NOW ((struct wall_time){INT64_C(1795953600000000)})  // 2026-11-29T12:00:00Z
+
 static struct answer_rules rules_of(enum provider_action action, enum call_kind kind, struct conf_pair *pairs,
                                     size_t count)
 {
@@ -22,6 +24,7 @@ static struct answer_rules rules_of(enum provider_action action, enum call_kind 
   rules.reference_pointer = "/ref";
   rules.code_pointer = "/code";
   rules.message_pointer = "/message";
+  rules.retry_after_max = span_s(3600);
   return rules;
 }
 
@@ -36,7 +39,7 @@ static struct verdict classify(const struct answer_rules *rules, enum http_stage
                                .content_type = "",
                                .fault = stage == HTTP_ANSWERED ? "" : "why"};
   memset(&verdict, 0xA5, sizeof verdict);
-  outcome_classify(rules, &answer, &verdict);
+  outcome_classify(rules, &answer, NOW, &verdict);
   return verdict;
 }
 
@@ -286,19 +289,31 @@ static void retries_climb_the_ladder_and_end_in_review(void **state)
   assert_int_equal(decide(&conf, true, OUTCOME_RETRY, 50, 0, 0).rung.us, 5000000);
 }
 
+// B71
 static void more_patience_than_the_rung_has_is_given(void **state)
 {
   static const struct {
     const char *header;
     int64_t seconds;
   } headers[] = {{"", 0},
-                 {"3", 3},
+                 {"7", 7},
                  {"0", 0},
+                 {"007", 7},
                  {"-3", 0},
+                 {"+3", 0},
                  {"2.5", 0},
-                 {"Wed, 21 Oct 2026 07:28:00 GMT", 0},
-                 {"99999999999999999999", 0},
-                 {"100000000", 24 * 3600}};
+                 {"3 ", 0},
+                 {"soon", 0},
+                 {"Sun, 29 Nov 2026 12:00:10 GMT", 10},
+                 {"Sunday, 29-Nov-26 12:00:10 GMT", 10},
+                 {"Sun Nov 29 12:00:10 2026", 10},
+                 {"Sun, 29 Nov 2026 11:59:59 GMT", 0},
+                 {"Sun, 29 Nov 2026 12:00:00 GMT", 0},
+                 {"Wed, 29 Nov 2028 12:00:00 GMT", 3600},
+                 {"3600", 3600},
+                 {"99999999", 3600},
+                 {"99999999999999999999", 3600},
+                 {"9223372036855", 3600}};
   static const struct {
     int64_t wish_s, rung_s, due_s;
   } cases[] = {{0, 1, 4}, {1, 1, 4}, {3, 5, 8}, {5, 5, 8}, {60, 0, 60}};
@@ -314,7 +329,7 @@ static void more_patience_than_the_rung_has_is_given(void **state)
                                  .content_type = "",
                                  .fault = ""};
     struct verdict v;
-    outcome_classify(&rules, &answer, &v);
+    outcome_classify(&rules, &answer, NOW, &v);
     assert_int_equal(v.retry_after.us, headers[i].seconds * 1000000);
   }
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
