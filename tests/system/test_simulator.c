@@ -311,71 +311,6 @@ static void a_reset_ends_calls_that_wait(void **state)
 
 // --- reversals, payments, callbacks ---
 
-static bool ledger_says(const struct bench *b, const char *request_id, const char *name, const char *expected)
-{
-  char *path = support_format("/sim/ledger?requestId=%s", request_id);
-  json_t *list = get_json(b, path, 200);
-  const char *value = json_string_value(json_object_get(json_array_get(list, 0), name));
-  bool same = value != NULL && strcmp(value, expected) == 0;
-  json_decref(list);
-  mem_free(path);
-  return same;
-}
-
-static void a_seeded_provider_treats_users_by_their_fate(void **state)
-{
-  struct bench *b = *state;
-  post(b, "/sim/config", "{\"dedupe\":false,\"callbackUrl\":\"\"}", 200);
-  post(b, "/sim/chaos", "{\"seed\":1,\"mix\":{\"lostAnswer\":1}}", 200);
-  assert_int_equal(credit_status(b, "l-1", "1", 0), 0);  // no answer, but the effect
-  assert_int_equal(ledger(b, "l-1", "effects"), 1);
-  assert_true(ledger_says(b, "l-1", "fate", "lostAnswer") && ledger_says(b, "l-1", "end", "succeeded"));
-  assert_int_equal(credit_status(b, "l-1", "1", 0), 200);  // it heals
-  post(b, "/sim/chaos", "{\"seed\":1,\"mix\":{\"rateHuge\":1}}", 200);
-  assert_int_equal(credit_status(b, "r-1", "1", 0), 429);
-  assert_int_equal(ledger(b, "r-1", "effects"), 0);
-  // A script for the user comes before the fate.
-  script(b, "{\"match\":{\"userId\":2},\"steps\":[{\"status\":418,\"effect\":\"none\"}]}");
-  assert_int_equal(credit_status(b, "r-2", "2", 0), 418);
-  post(b, "/sim/chaos", "{\"seed\":1,\"mix\":{\"nothing\":1}}", 400);
-  post(b, "/sim/reset", "{}", 200);
-  assert_int_equal(credit_status(b, "r-3", "1", 0), 200);
-}
-
-// Failed by callback, paid by the next one: what owes a reversal.
-static void a_failed_credit_may_be_paid_after_all(void **state)
-{
-  struct bench *b = *state;
-  post(b, "/sim/config", "{\"callbackUrl\":\"\"}", 200);
-  post(b, "/sim/chaos", "{\"seed\":1,\"mix\":{\"paidAfterAll\":1},\"callbackMs\":20,\"lateMs\":400}", 200);
-  assert_int_equal(credit_status(b, "p-1", "1", 0), 202);
-  WAIT_FOR(get_text_is(b, "/credits/p-1", 200, "status", "FAILED"), 5);
-  WAIT_FOR(get_text_is(b, "/credits/p-1", 200, "status", "SUCCESS"), 5);
-  assert_int_equal(ledger(b, "p-1", "effects"), 1);
-}
-
-static void a_reversal_can_be_asked_about(void **state)
-{
-  struct bench *b = *state;
-  assert_int_equal(credit_status(b, "q-1", "1", 0), 200);
-  assert_true(get_text_is(b, "/credits/q-1/reverse/q-1-r", 404, "code", "NOT_FOUND"));
-  post(b, "/credits/q-1/reverse", "{\"refundId\":\"q-1-r\"}", 200);
-  assert_true(get_text_is(b, "/credits/q-1/reverse/q-1-r", 200, "status", "SUCCESS"));
-  assert_true(get_text_is(b, "/credits/q-1/reverse/other", 404, "code", "NOT_FOUND"));
-  assert_true(get_text_is(b, "/credits/q-9/reverse/q-1-r", 404, "code", "NOT_FOUND"));
-  // On its way, the effect still to come.
-  assert_int_equal(credit_status(b, "q-2", "2", 0), 200);
-  script(b, "{\"match\":{\"requestId\":\"q-2-r\"},\"steps\":[{\"delayMs\":600,\"effect\":\"after\"}]}");
-  struct http_answer answer;
-  const struct http_request request = {
-      .port = b->port, .path = "/credits/q-2/reverse", .body = "{\"refundId\":\"q-2-r\"}", .timeout_ms = 100};
-  http_call(&request, &answer);
-  assert_int_equal(answer.status, 0);
-  http_answer_release(&answer);
-  assert_true(get_text_is(b, "/credits/q-2/reverse/q-2-r", 200, "status", "PENDING"));
-  WAIT_FOR(get_text_is(b, "/credits/q-2/reverse/q-2-r", 200, "status", "SUCCESS"), 5);
-}
-
 static void a_credit_is_reversed_once_per_refund_id(void **state)
 {
   const struct bench *b = *state;
@@ -514,9 +449,6 @@ int main(void)
       cmocka_unit_test_setup(a_delay_times_out_after_the_effect_or_before_it, reset),
       cmocka_unit_test_setup(delayed_calls_do_not_hold_up_others, reset),
       cmocka_unit_test_setup(a_reset_ends_calls_that_wait, reset),
-      cmocka_unit_test_setup(a_seeded_provider_treats_users_by_their_fate, reset),
-      cmocka_unit_test_setup(a_failed_credit_may_be_paid_after_all, reset),
-      cmocka_unit_test_setup(a_reversal_can_be_asked_about, reset),
       cmocka_unit_test_setup(a_credit_is_reversed_once_per_refund_id, reset),
       cmocka_unit_test_setup(a_payment_is_made_by_the_person, reset),
       cmocka_unit_test_setup(auto_pay_pays_by_itself, reset),
