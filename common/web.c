@@ -11,7 +11,6 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -44,8 +43,7 @@ struct web_server *web_server_new(struct runtime *rt, const struct web_conf *con
   list_init(&s->stalled);
   buf_init(&s->page, WEB_REPLY_BYTES_MAX);
   s->counts = MEM_ARRAY(struct web_counts, web_std_routes()->count + routes->count + 1);
-  if (getrandom(s->random, sizeof s->random, 0) != (ssize_t)sizeof s->random) s->random[0] = (uint64_t)clk_wall().us;
-  s->random[1] |= 1;
+  trace_source_init(&s->traces);
   return s;
 }
 

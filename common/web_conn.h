@@ -12,10 +12,11 @@
 #include "common/list.h"
 #include "common/loop.h"
 #include "common/metric.h"
+#include "common/trace.h"
 #include "common/web.h"
 #include "common/web_parse.h"
 
-#define WEB_TRACE_BYTES 56
+#define WEB_TRACE_BYTES TRACE_PARENT_BYTES
 #define WEB_ACTOR_BYTES 65
 #define WEB_CODES_KEPT  16
 
@@ -116,7 +117,7 @@ struct web_server {
   struct web_counts *counts;  // standard routes, then the caller's, then "none"
   int64_t date_s;             // second of date
   char date[32];              // "Sun, 06 Nov 1994 08:49:37 GMT"
-  uint64_t random[2];         // state of the generator of trace ids
+  struct trace_source traces;
 };
 
 // web_conn.c

@@ -140,55 +140,7 @@ bool web_request_decode(struct web_request *req)
   return !p->has_query || decode_query(req, &to);
 }
 
-// --- trace context (W3C)
-
-static bool is_hex(const char *s, size_t len, bool *out_all_zero)
-{
-  bool zero = true;
-  for (size_t i = 0; i < len; i++) {
-    if (!((s[i] >= '0' && s[i] <= '9') || (s[i] >= 'a' && s[i] <= 'f'))) return false;
-    if (s[i] != '0') zero = false;
-  }
-  *out_all_zero = zero;
-  return true;
-}
-
-// "00-<32 hex>-<16 hex>-<2 hex>"; a later version may go on with "-…", which is left out.
-static bool trace_is_valid(const char *t)
-{
-  size_t len = strlen(t);
-  bool version_0, trace_0, parent_0, flags_0;
-  if (len < WEB_TRACE_BYTES - 1 || t[2] != '-' || t[35] != '-' || t[52] != '-') return false;
-  if (!is_hex(t, 2, &version_0) || !is_hex(t + 3, 32, &trace_0) || !is_hex(t + 36, 16, &parent_0) ||
-      !is_hex(t + 53, 2, &flags_0))
-    return false;
-  if (trace_0 || parent_0 || memcmp(t, "ff", 2) == 0) return false;
-  return len == WEB_TRACE_BYTES - 1 || (!version_0 && t[WEB_TRACE_BYTES - 1] == '-');
-}
-
-static uint64_t random_next(uint64_t state[2])  // xorshift128+: ids must differ, not be secret
-{
-  uint64_t a = state[0], b = state[1];
-  state[0] = b;
-  a ^= a << 23;
-  state[1] = a ^ b ^ (a >> 17) ^ (b >> 26);
-  return state[1] + b;
-}
-
-static void put_hex(char *to, uint64_t n)
-{
-  for (int i = 15; i >= 0; i--, n >>= 4) to[i] = "0123456789abcdef"[n & 15];
-}
-
-static void trace_make(uint64_t random[2], char out[WEB_TRACE_BYTES])
-{
-  memcpy(out, "00-", 3);
-  put_hex(out + 3, random_next(random) | 1);
-  put_hex(out + 19, random_next(random));
-  out[35] = '-';
-  put_hex(out + 36, random_next(random) | 1);
-  memcpy(out + 52, "-01", 4);
-}
+// --- trace context
 
 const char *web_trace(const struct web_request *req)
 {
@@ -196,13 +148,13 @@ const char *web_trace(const struct web_request *req)
   char *trace = c->request.trace;
   if (trace[0] != '\0') return trace;
   const char *given = web_header(req, "traceparent");
-  if (given && trace_is_valid(given)) {
+  if (given && trace_parent_is_valid(given)) {
     memcpy(trace, given, WEB_TRACE_BYTES - 1);
     memcpy(trace, "00", 2);
     trace[WEB_TRACE_BYTES - 1] = '\0';
   } else {
-    uint64_t clock[2] = {(uint64_t)req->started.us | 1, (uint64_t)(uintptr_t)c};
-    trace_make(c->server ? c->server->random : clock, trace);
+    struct trace_source clock = {{(uint64_t)req->started.us | 1, (uint64_t)(uintptr_t)c}};
+    trace_parent_new(c->server ? &c->server->traces : &clock, trace);
   }
   return trace;
 }

@@ -3,6 +3,8 @@
 // Pure; any thread.
 #pragma once
 
+#include <stdbool.h>
+
 // Name of the request, name of the inquiry about it, and what follows the claim's id in the request id.
 #define PROVIDER_ACTION_LIST(X)                      \
   X(ACTION_DELIVER, "deliver", "inquire", "")        \
@@ -22,3 +24,5 @@ enum call_kind { CALL_ACT, CALL_INQUIRE };
 
 const char *action_request_name(enum provider_action action, enum call_kind kind);  // "reverse", "inquire_reverse"
 const char *action_suffix(enum provider_action action);                             // "-r"; "" for deliveries
+// A step of a claim: the name of a request. False, and nothing is written: no such step.
+bool action_of_step(const char *step, enum provider_action *out_action, enum call_kind *out_kind);

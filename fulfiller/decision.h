@@ -11,10 +11,12 @@
 
 struct attempt_facts {
   enum provider_action action;
-  enum outcome
-      outcome;  // OUTCOME_NOT_FOUND: an inquiry that could not be trusted yet, or had no time for a delivery behind it
+  enum call_kind kind;  // of the call that decides
+  // OUTCOME_NOT_FOUND: an inquiry that could not be trusted yet, or had no time for the action behind it; or a reversal
+  // or refund for which there is nothing to take back: those are made only when no delivery can be running any more.
+  enum outcome outcome;
   int64_t tries;            // since a person last retried it, this one included
-  struct span age;          // since the claim was made
+  struct span age;          // since the action was wanted
   struct span trust_left;   // a "not found" does not count for this long
   struct span retry_after;  // the provider asked for this much patience; 0: it did not
   bool is_repeat;           // the call repeated one whose outcome nobody could be asked about
@@ -22,9 +24,11 @@ struct attempt_facts {
   const char *review;       // a cause found elsewhere (the request cannot be made); NULL: none
 };
 struct decision {
-  enum outcome outcome;  // never OUTCOME_NOT_FOUND
+  enum outcome outcome;  // OUTCOME_NOT_FOUND: of a reversal or refund that found nothing to take back, for certain
   const char *review;    // a literal; NULL: no person needed
   struct span due;       // the safety net publishes the claim after this
   struct span rung;      // the queue that brings it back earlier; 0: none, `due` does
 };
 struct decision decision_make(const struct provider *p, const struct attempt_facts *facts);
+// The cause for a person to look when a provider has no request for this action.
+const char *decision_not_possible(enum provider_action action);

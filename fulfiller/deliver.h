@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drives a job through its calls: a delivery, or an inquiry and then perhaps a delivery under the same lease.
+// Drives a job through its calls: its action, or an inquiry about it and then perhaps the action under the same lease.
 // Owner: the loop thread.
 #pragma once
 

@@ -25,34 +25,26 @@ static void on_outcome(void *ctx, enum mq_outcome outcome)
   mem_free(post);
 }
 
-// The trace goes on only if it is the same for all claims of the message.
-static const char *common_trace(const struct rung_post *post)
-{
-  const char *trace = post->jobs[0]->parcel->traceparent;
-  for (size_t i = 1; i < post->count; i++) {
-    if (strcmp(trace, post->jobs[i]->parcel->traceparent) != 0) return "";
-  }
-  return trace;
-}
-
 static void publish(const struct follow_list *list, struct rung_post *post)
 {
   const struct job *first = post->jobs[0];
   struct claim_key keys[MESSAGE_CLAIMS_MAX];
   char rung[TOPOLOGY_NAME_BYTES];
   struct buf body;
-  for (size_t i = 0; i < post->count; i++) keys[i] = post->jobs[i]->key;
+  for (size_t i = 0; i < post->count; i++) keys[i] = post->jobs[i]->key;  // with their traces
   topology_rung_name(first->decision.rung, rung);
   buf_init(&body, MQ_BODY_BYTES_MAX);
   intake_encode(keys, post->count, &body);
-  struct mq_header trace = {"traceparent", common_trace(post)};
+  char traceparent[TRACE_PARENT_BYTES];
+  trace_parent_of(first->trace, first->call.span, traceparent);
+  const struct mq_header trace = {"traceparent", traceparent};
   struct mq_message message = {.exchange = rung,
                                .routing_key = first->lane->provider.name,
                                .body = buf_text(&body),
                                .body_len = body.len,
                                .content_type = "application/json",
                                .headers = &trace,
-                               .header_count = trace.value[0] == '\0' ? 0 : 1};
+                               .header_count = 1};
   metric_series_add(
       METRIC_SERIES(list->metrics, M_RUNG_MESSAGES, first->lane->provider.name, rung + strlen(TOPOLOGY_RUNG_PREFIX)),
       1);

@@ -66,6 +66,9 @@ void intake_on_delivery(void *ctx, const struct mq_delivery *d)
     letters_add(lane->means.letters, lane->provider.name, d, why);
     return;
   }
+  // One claim, and a writer that says its trace only in the header.
+  if (count == 1 && keys[0].trace[0] == '\0' && trace_parent_is_valid(d->traceparent))
+    memcpy(keys[0].trace, d->traceparent + TRACE_PARENT_ID_AT, TRACE_ID_DIGITS);
   parcel_new(lane, d, keys, count);
   intake_poke(lane);
 }
@@ -148,7 +151,7 @@ void intake_poke(struct lane *lane) { loop_defer(lane->means.rt->loop, &lane->pu
 // The first of the refs that this row answers; NULL if none is left.
 static struct claim_ref *find_ref(struct take *take, const struct claim_key *key)
 {
-  struct claim_key asked = {key->activity_id, key->claim_id, key->attempt - 1};
+  struct claim_key asked = {.activity_id = key->activity_id, .claim_id = key->claim_id, .attempt = key->attempt - 1};
   size_t from = 0, to = take->count;
   while (from < to) {
     size_t middle = from + (to - from) / 2;

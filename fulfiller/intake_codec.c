@@ -28,11 +28,15 @@ static enum result read_claim(const json_t *item, size_t index, struct claim_key
   const char *id = jsonx_read_text(&reader, "id", true, 40);
   if (id != NULL && !read_claim_id(id, &key)) jsonx_reader_fail(&reader, "id", "must be <activity>-<number>");
   jsonx_read_i64(&reader, "attempt", true, 0, INT32_MAX - 1, &attempt);
+  const char *trace = jsonx_read_text(&reader, "trace", false, TRACE_ID_DIGITS);
+  if (trace != NULL && !trace_id_is_valid(trace, strlen(trace)))
+    jsonx_reader_fail(&reader, "trace", "must be a trace id");
   if (jsonx_reader_finish(&reader) != RESULT_OK) {
     snprintf(out_why, INTAKE_WHY_BYTES, "%s", reader.fault);
     return RESULT_INVALID;
   }
   key.attempt = (int32_t)attempt;
+  if (trace != NULL) memcpy(key.trace, trace, TRACE_ID_DIGITS);
   *out_key = key;
   return RESULT_OK;
 }
@@ -88,6 +92,11 @@ void intake_encode(const struct claim_key *keys, size_t count, struct buf *out)
     buf_put_i64(out, keys[i].claim_id);
     buf_puts(out, "\",\"attempt\":");
     buf_put_i64(out, keys[i].attempt);
+    if (keys[i].trace[0] != '\0') {
+      buf_puts(out, ",\"trace\":\"");
+      buf_append(out, keys[i].trace, TRACE_ID_DIGITS);
+      buf_putc(out, '"');
+    }
     buf_putc(out, '}');
   }
   buf_puts(out, "]}");

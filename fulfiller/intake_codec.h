@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The body of a lane's message: {"v":1,"claims":[{"id":"12-345","attempt":0}, …]}, read strictly and written.
+// The body of a lane's message: {"v":1,"claims":[{"id":"12-345","attempt":0,"trace":"…"}, …]}, read strictly and
+// written.
 // Pure; any thread.
 #pragma once
 
@@ -9,10 +10,12 @@
 #include "common/buf.h"
 #include "common/limits.h"
 #include "common/result.h"
+#include "common/trace.h"
 
 struct claim_key {
   int64_t activity_id, claim_id;
-  int32_t attempt;  // attempts made when the message was written; the row must agree
+  int32_t attempt;             // attempts made when the message was written; the row must agree
+  char trace[TRACE_ID_BYTES];  // that the claim goes on with; no part of the key. "": none
 };
 
 #define INTAKE_WHY_BYTES 200

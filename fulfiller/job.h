@@ -7,6 +7,7 @@
 
 #include "common/clk.h"
 #include "common/list.h"
+#include "common/trace.h"
 #include "fulfiller/decision.h"
 #include "fulfiller/intake_codec.h"
 #include "fulfiller/outcome.h"
@@ -15,12 +16,12 @@
 struct lane;
 struct parcel;
 
-#define JOB_STATE_LIST(X)                                                                         \
-  X(JOB_TAKEN, "taken", JOB_BIT(JOB_INQUIRING) | JOB_BIT(JOB_DELIVERING) | JOB_BIT(JOB_SETTLING)) \
-  X(JOB_INQUIRING, "inquiring", JOB_BIT(JOB_DELIVERING) | JOB_BIT(JOB_SETTLING))                  \
-  X(JOB_DELIVERING, "delivering", JOB_BIT(JOB_SETTLING))                                          \
-  X(JOB_SETTLING, "settling", JOB_BIT(JOB_FOLLOWING) | JOB_BIT(JOB_FINISHED))                     \
-  X(JOB_FOLLOWING, "following", JOB_BIT(JOB_FINISHED))                                            \
+#define JOB_STATE_LIST(X)                                                                     \
+  X(JOB_TAKEN, "taken", JOB_BIT(JOB_INQUIRING) | JOB_BIT(JOB_ACTING) | JOB_BIT(JOB_SETTLING)) \
+  X(JOB_INQUIRING, "inquiring", JOB_BIT(JOB_ACTING) | JOB_BIT(JOB_SETTLING))                  \
+  X(JOB_ACTING, "acting", JOB_BIT(JOB_SETTLING))                                              \
+  X(JOB_SETTLING, "settling", JOB_BIT(JOB_FOLLOWING) | JOB_BIT(JOB_FINISHED))                 \
+  X(JOB_FOLLOWING, "following", JOB_BIT(JOB_FINISHED))                                        \
   X(JOB_FINISHED, "finished", 0)
 
 #define JOB_BIT(state) (1u << (state))
@@ -30,33 +31,50 @@ enum job_state {
 #undef X
 };
 
+// A call as it was made and judged; or why none could be made.
+struct job_call {
+  enum call_kind kind;
+  struct wall_time started_at;
+  struct mono_time called_at;
+  uint64_t span;  // its id in the claim's trace
+  struct span duration;
+  struct verdict verdict;
+  char *request, *answer;  // as they are recorded; NULL: they are not
+};
+
 struct job {
   struct list node;  // in the settler's queue
   enum job_state state;
   struct lane *lane;
-  struct parcel *parcel;     // the message that named the claim
-  struct claim_key key;      // attempt: of this lease
-  struct claim_facts facts;  // texts point into `texts`
-  char request_id[REQUEST_ID_BYTES];
+  struct parcel *parcel;              // the message that named the claim
+  struct claim_key key;               // attempt: of this lease
+  struct claim_facts facts;           // texts point into `texts`
+  char id[REQUEST_ID_BYTES];          // the claim's, as everybody knows it
+  char request_id[REQUEST_ID_BYTES];  // of the action
+  char trace[TRACE_ID_BYTES];
+  enum provider_action action;
   int64_t tries;
-  bool must_inquire;  // an earlier attempt's outcome is unknown
-  struct wall_time created_at;
+  bool must_inquire;            // an earlier attempt's outcome is unknown
+  struct wall_time created_at;  // the claim
+  struct wall_time wanted_at;   // the action: of a delivery, when the claim was made
   struct mono_time taken_at, lease_until;
   struct mono_time trust_at;  // a "not found" counts from here on
-  // The last call
-  int calls;  // made under this lease
-  bool has_called, has_delivered;
-  struct wall_time started_at;
-  struct mono_time called_at;
-  struct span duration;
-  struct verdict verdict;
-  const char *review;  // found before any call: the request cannot be made
+  struct job_call call;       // the last one under this lease, which decides
+  struct job_call *earlier;   // an inquiry that came before it; NULL: none
+  int call_number;            // of the last one, from 1
+  bool has_acted;             // the action itself was sent under this lease
+  const char *review;         // found before any call: the request cannot be made
   struct decision decision;
-  bool goes_to_review;  // the database says so
-  json_t *params;       // NULL unless the profile wants them
+  bool goes_to_review, owes_reversal;  // the database says so
+  json_t *params;                      // NULL unless the profile wants them
   char texts[];
 };
 
 const char *job_state_name(enum job_state state);
+// What the last call was: the name of the request, as the database knows steps.
+const char *job_step(const struct job *job);
+// Makes place for the next call under this lease; what was said by the one before is kept.
+void job_begin_call(struct job *job, enum call_kind kind);
+void job_free(struct job *job);  // NULL is allowed
 // Contract: the move is in the table.
 void job_enter(struct job *job, enum job_state state);

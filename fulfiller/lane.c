@@ -18,8 +18,6 @@ struct parcel *parcel_new(struct lane *lane, const struct mq_delivery *d, const 
   parcel->lane = lane;
   parcel->tag = d->tag;
   parcel->count = parcel->open = count;
-  if (strlen(d->traceparent) < sizeof parcel->traceparent)
-    snprintf(parcel->traceparent, sizeof parcel->traceparent, "%s", d->traceparent);
   for (size_t i = 0; i < count; i++) {
     parcel->refs[i] = (struct claim_ref){.key = keys[i], .parcel = parcel};
     list_init(&parcel->refs[i].node);
@@ -57,8 +55,14 @@ static void make_series(struct lane *lane)
 {
   struct metric_set *set = lane->means.rt->metrics;
   const char *name = lane->provider.name;
-  for (int i = 0; i < OUTCOME_COUNT; i++)
-    lane->outcomes[i] = METRIC_SERIES(set, M_DELIVERIES, name, outcome_name((enum outcome)i));
+  for (int i = 0; i < OUTCOME_COUNT; i++) {
+    const char *outcome = outcome_name((enum outcome)i);
+    lane->outcomes[ACTION_DELIVER][i] = METRIC_SERIES(set, M_DELIVERIES, name, outcome);
+    for (int action = ACTION_DELIVER + 1; action < ACTION_COUNT; action++) {
+      const char *what = action_request_name((enum provider_action)action, CALL_ACT);
+      lane->outcomes[action][i] = METRIC_SERIES(set, M_ACTIONS, name, what, outcome);
+    }
+  }
   lane->call_seconds = METRIC_SERIES(set, M_DELIVERY_SECONDS, name);
   lane->in_progress = METRIC_SERIES(set, M_IN_PROGRESS, name);
   lane->taken = METRIC_SERIES(set, M_CLAIMS_TAKEN, name, "taken");
@@ -74,6 +78,7 @@ struct lane *lane_new(const struct lane_means *means, struct provider *provider)
   size_t calls = (size_t)lane->provider.conf->concurrency;
   lane->http = http_client_new(means->rt, calls, (long)calls);
   provider_call_init(&lane->call);
+  trace_source_init(&lane->spans);
   list_init(&lane->parcels);
   list_init(&lane->waiting);
   make_series(lane);

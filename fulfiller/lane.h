@@ -13,8 +13,7 @@
 #include "fulfiller/outcome.h"
 #include "fulfiller/provider.h"
 
-#define TAKE_ROWS_MAX     256
-#define TRACEPARENT_BYTES 56
+#define TAKE_ROWS_MAX 256
 
 struct settler;
 struct letters;
@@ -31,7 +30,6 @@ struct parcel {
   struct list node;
   struct lane *lane;
   struct mq_tag tag;
-  char traceparent[TRACEPARENT_BYTES];
   size_t open;
   bool goes_back;  // at least one claim was not looked at: back to the queue instead
   size_t count;
@@ -64,6 +62,7 @@ struct lane {
   struct http_client *http;
   struct mq_subscription *subscription;
   struct provider_call call;     // rendering storage
+  struct trace_source spans;     // one for each call
   struct list parcels, waiting;  // struct parcel, struct claim_ref
   size_t parcel_count, waiting_count;
   size_t busy;  // claims being taken or called about
@@ -72,7 +71,7 @@ struct lane {
   struct loop_timer *resume;  // set while the database is given a rest
   uint32_t generation;        // of the broker connection that brought the newest message
   bool is_draining, is_stopping;
-  struct metric_series *outcomes[OUTCOME_COUNT];
+  struct metric_series *outcomes[ACTION_COUNT][OUTCOME_COUNT];
   struct metric_series *call_seconds, *in_progress, *taken, *skipped;
 };
 

@@ -72,15 +72,18 @@ void letters_announce_claim(struct letters *l, const struct job *job)
   struct buf body;
   buf_init(&body, ANNOUNCEMENT_BYTES_MAX);
   buf_puts(&body, "{\"v\":1");
-  put_member(&body, "claimId", job->request_id);
+  put_member(&body, "claimId", job->id);
   put_member(&body, "provider", job->lane->provider.name);
   put_member(&body, "cause", job->decision.review);
-  put_member(&body, "detail", job->verdict.detail[0] != '\0' ? job->verdict.detail : job->verdict.code);
+  const struct verdict *v = &job->call.verdict;
+  put_member(&body, "detail", v->detail[0] != '\0' ? v->detail : v->code);
+  put_member(&body, "trace", job->trace);
   buf_printf(&body, ",\"attempts\":%d}", job->key.attempt);
   enum result result = announce(l, &body, NULL, NULL);
-  LOG(l->rt->log, result == RESULT_OK ? EV_DEAD_LETTER_ANNOUNCED : EV_DEAD_LETTER_FAILED,
-      F_STR("claim_id", job->request_id), F_STR("provider", job->lane->provider.name),
-      F_STR("cause", job->decision.review), F_STR("reason", result == RESULT_OK ? NULL : result_text(result)));
+  LOG(l->rt->log, result == RESULT_OK ? EV_DEAD_LETTER_ANNOUNCED : EV_DEAD_LETTER_FAILED, F_STR("claim_id", job->id),
+      F_STR("biz_id", job->facts.biz_id), F_STR("activity", job->facts.activity_code),
+      F_STR("provider", job->lane->provider.name), F_STR("cause", job->decision.review), F_STR("trace", job->trace),
+      F_STR("reason", result == RESULT_OK ? NULL : result_text(result)));
   buf_release(&body);
 }
 

@@ -129,6 +129,8 @@ static void judge_answer(const struct answer_rules *rules, const struct http_ans
   }
   buf_init(&scratch, JSON_BYTES_MAX);
   v->outcome = judge(rules, answer->status, body, &scratch);
+  // Neither does it prove that there is nothing to take back.
+  if (!is_readable && rules->format == ANSWER_JSON && v->outcome == OUTCOME_NOT_FOUND) v->outcome = OUTCOME_UNKNOWN;
   describe(rules, body, &scratch, v);
   buf_release(&scratch);
   json_decref(body);

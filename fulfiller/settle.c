@@ -47,12 +47,6 @@ static void pump(void *settler);
 
 static void poke(struct settler *s) { loop_defer(s->rt->loop, &s->pump, pump, s); }
 
-static void job_free(struct job *job)
-{
-  json_decref(job->params);
-  mem_free(job);
-}
-
 // --- after the commit
 
 static void finish(struct settler *s, struct job *job)
@@ -68,27 +62,37 @@ static void finish(struct settler *s, struct job *job)
 
 static void on_followed(void *ctx, struct job *job) { finish(ctx, job); }
 
+static int event_of(const struct job *job)
+{
+  enum outcome outcome = job->decision.outcome;
+  if (job->action != ACTION_DELIVER) {
+    if (job->goes_to_review) return EV_ACTION_REVIEWED;
+    return outcome == OUTCOME_DONE || outcome == OUTCOME_NOT_FOUND ? EV_ACTION_DONE : EV_ACTION_POSTPONED;
+  }
+  if (job->goes_to_review) return EV_DELIVERY_REVIEWED;
+  if (outcome == OUTCOME_DONE) return job->owes_reversal ? EV_REVERSAL_OWED : EV_DELIVERY_DONE;
+  return outcome == OUTCOME_REFUSED ? EV_DELIVERY_REFUSED : EV_DELIVERY_POSTPONED;
+}
+
+static const char *or_none(const char *text) { return text[0] == '\0' ? NULL : text; }
+
 static void log_job(const struct settler *s, const struct job *job)
 {
   const struct decision *d = &job->decision;
-  int event = job->goes_to_review             ? EV_DELIVERY_REVIEWED
-              : d->outcome == OUTCOME_DONE    ? EV_DELIVERY_DONE
-              : d->outcome == OUTCOME_REFUSED ? EV_DELIVERY_REFUSED
-                                              : EV_DELIVERY_POSTPONED;
-  LOG(s->rt->log, event, F_STR("claim_id", job->request_id), F_STR("biz_id", job->facts.biz_id),
+  const struct verdict *v = &job->call.verdict;
+  LOG(s->rt->log, event_of(job), F_STR("claim_id", job->id), F_STR("biz_id", job->facts.biz_id),
       F_STR("activity", job->facts.activity_code), F_INT("user_id", job->facts.user_id),
-      F_STR("provider", job->lane->provider.name), F_STR("outcome", outcome_name(d->outcome)),
-      F_INT("attempt", job->key.attempt), F_INT("tries", job->tries), F_INT("status", job->verdict.status),
-      F_STR("reason", job->verdict.code[0] == '\0' ? NULL : job->verdict.code),
-      F_STR("detail", job->verdict.detail[0] == '\0' ? NULL : job->verdict.detail), F_STR("review", d->review),
-      F_SPAN("duration_seconds", job->duration), F_SPAN("due_seconds", d->due),
-      F_STR("trace", job->parcel->traceparent[0] == '\0' ? NULL : job->parcel->traceparent));
+      F_STR("provider", job->lane->provider.name), F_STR("step", job_step(job)),
+      F_STR("outcome", outcome_name(d->outcome)), F_INT("attempt", job->key.attempt), F_INT("tries", job->tries),
+      F_INT("status", v->status), F_STR("reason", or_none(v->code)), F_STR("detail", or_none(v->detail)),
+      F_STR("review", d->review), F_SPAN("duration_seconds", job->call.duration), F_SPAN("due_seconds", d->due),
+      F_STR("trace", job->trace));
 }
 
 static void observe(const struct settler *s, const struct job *job)
 {
   log_job(s, job);
-  if (job->decision.outcome != OUTCOME_DONE) return;
+  if (job->action != ACTION_DELIVER || job->decision.outcome != OUTCOME_DONE) return;
   double age = span_to_seconds(wall_since(clk_wall(), job->created_at));
   metric_observe(s->rt->metrics, M_DELIVERY_AGE, age > 0 ? age : 0);
 }
@@ -116,15 +120,17 @@ static void after_commit(struct batch *b)
   follow_send(&followers);
 }
 
-static void mark_reviewed(struct batch *b, const struct db_rows *rows)
+// What the database made of it that is not plain from the decision.
+static void mark_settled(struct batch *b, const struct db_rows *rows)
 {
   for (size_t row = 0; row < db_rows_count(rows); row++) {
     struct settled_row settled = store_settled_row(rows, row);
-    if (!settled.is_under_review) continue;
+    if (!settled.is_under_review && !settled.has_given_back) continue;
     for (size_t i = 0; i < b->count; i++) {
       struct job *job = b->jobs[i];
-      if (job->key.activity_id == settled.activity_id && job->key.claim_id == settled.claim_id)
-        job->goes_to_review = true;
+      if (job->key.activity_id != settled.activity_id || job->key.claim_id != settled.claim_id) continue;
+      job->goes_to_review = settled.is_under_review;
+      job->owes_reversal = job->action == ACTION_DELIVER && job->decision.outcome == OUTCOME_DONE;
     }
   }
 }
@@ -133,7 +139,7 @@ static void on_settled(struct db_request *req, const struct db_rows *rows)
 {
   struct batch *b = CONTAINER_OF(req, struct batch, req);
   struct settler *s = b->settler;
-  mark_reviewed(b, rows);
+  mark_settled(b, rows);
   after_commit(b);
   s->rows_max = s->rows_max * 2 < SETTLE_ROWS_MAX ? s->rows_max * 2 : SETTLE_ROWS_MAX;
   poke(s);  // what has gathered meanwhile
@@ -171,9 +177,10 @@ static void drop_single(struct batch *b, const struct db_error *error)
 {
   struct settler *s = b->settler;
   struct job *job = b->jobs[0];
-  LOG(s->rt->log, EV_SETTLE_DROPPED, F_STR("claim_id", job->request_id),
+  LOG(s->rt->log, EV_SETTLE_DROPPED, F_STR("claim_id", job->id), F_STR("biz_id", job->facts.biz_id),
+      F_STR("activity", job->facts.activity_code), F_STR("step", job_step(job)),
       F_STR("outcome", outcome_name(job->decision.outcome)), F_STR("sqlstate", error->sqlstate),
-      F_STR("detail", error->message));
+      F_STR("detail", error->message), F_STR("trace", job->trace));
   b->count = 0;
   finish(s, job);
   poke(s);
@@ -204,10 +211,13 @@ static void on_settle_timeout(struct db_request *req)
 
 static bool gives_back(const struct job *job)
 {
-  return job->decision.outcome == OUTCOME_REFUSED && job->decision.review == NULL;
+  enum outcome outcome = job->decision.outcome;
+  if (job->decision.review != NULL) return false;
+  return job->action == ACTION_DELIVER ? outcome == OUTCOME_REFUSED
+                                       : outcome == OUTCOME_DONE || outcome == OUTCOME_NOT_FOUND;
 }
 
-// Refusals give stock back, and a transaction does that for one activity only: the first one's.
+// Refusals and reversals give stock back, and a transaction does that for one activity only: the first one's.
 static void gather(struct settler *s, struct batch *b)
 {
   int64_t activity_id = 0;

@@ -19,7 +19,7 @@ struct span store_taken_trust(const struct db_rows *rows, size_t row);
 void store_settle(struct db_request *req, struct job *const *jobs, size_t count, struct mono_time now);
 struct settled_row {
   int64_t activity_id, claim_id;
-  bool is_under_review;
+  bool is_under_review, has_given_back;
 };
 struct settled_row store_settled_row(const struct db_rows *rows, size_t row);
 

@@ -70,13 +70,13 @@ bool app_is_ready(const struct app *app, const char **out_why_not)
 
 // --- what the parts tell each other
 
-static void on_accepted(void *ctx, const struct activity *a, const int64_t *claim_ids, size_t count,
-                        const char *traceparent)
+static void on_accepted(void *ctx, const struct activity *a, const struct claim_accepted *claims, size_t count)
 {
   struct app *app = ctx;
   struct lane_item items[CLAIM_BATCH_ROWS_MAX];
-  for (size_t i = 0; i < count; i++) items[i] = (struct lane_item){a->id, claim_ids[i], 0};
-  if (a->provider[0]) (void)lane_publish(app->lanes, a->provider, items, count, traceparent);
+  for (size_t i = 0; i < count; i++)
+    items[i] = (struct lane_item){a->id, claims[i].claim_id, 0, claims[i].traceparent + TRACE_PARENT_ID_AT};
+  if (a->provider[0]) (void)lane_publish(app->lanes, a->provider, items, count, claims[0].traceparent);
 }
 
 static void on_activities_changed(void *ctx)

@@ -34,7 +34,7 @@ static struct batch *new_batch(struct claim_batcher *b, size_t max_rows)
   lane_batch_init(&t->part, max_rows);
   t->answers = MEM_ARRAY(struct claim_answer, max_rows);
   t->is_answered = MEM_ARRAY(bool, max_rows);
-  t->accepted = MEM_ARRAY(int64_t, max_rows);
+  t->accepted = MEM_ARRAY(struct claim_accepted, max_rows);
   db_args_init(&t->req.args);
   t->req.on_rows = on_rows;
   t->req.on_error = on_error;
@@ -184,15 +184,12 @@ static void settle_unknown(struct batch *t)
 
 static void tell_accepted(struct batch *t)
 {
-  const struct claim_request *first = NULL;
   size_t count = 0;
   for (size_t i = 0; i < t->part.count; i++) {
     if (!t->is_answered[i] || t->answers[i].verdict != VERDICT_ACCEPTED) continue;
-    if (!first) first = t->part.rows[i];
-    t->accepted[count++] = t->answers[i].claim_id;
+    t->accepted[count++] = (struct claim_accepted){t->answers[i].claim_id, web_trace(t->part.rows[i]->web)};
   }
-  if (first)
-    t->owner->hooks.on_accepted(t->owner->hooks.ctx, t->lane->activity, t->accepted, count, web_trace(first->web));
+  if (count > 0) t->owner->hooks.on_accepted(t->owner->hooks.ctx, t->lane->activity, t->accepted, count);
 }
 
 static void on_rows(struct db_request *req, const struct db_rows *rows)

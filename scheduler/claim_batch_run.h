@@ -14,7 +14,7 @@ struct batch {
   struct lane_batch part;
   struct claim_answer *answers;  // of part.rows
   bool *is_answered;
-  int64_t *accepted;
+  struct claim_accepted *accepted;
   struct db_request req;
   struct wall_time sent;
   struct wall_time database_at;

@@ -40,13 +40,16 @@ struct claim_answer {
   size_t detail_len;
 };
 
+struct claim_accepted {
+  int64_t claim_id;
+  const char *traceparent;  // valid
+};
+
 // What the batcher tells the rest of the scheduler.
 struct claim_hooks {
   void *ctx;
-  // After the commit, before the answers: claims of one activity that wait to be delivered. traceparent is the first
-  // one's.
-  void (*on_accepted)(void *ctx, const struct activity *a, const int64_t *claim_ids, size_t count,
-                      const char *traceparent);
+  // After the commit, before the answers: claims of one activity that wait to be delivered; at least one.
+  void (*on_accepted)(void *ctx, const struct activity *a, const struct claim_accepted *claims, size_t count);
   // Exactly once per request; r is gone afterwards.
   void (*on_answer)(void *ctx, const struct claim_request *r, const struct claim_answer *answer);
 };

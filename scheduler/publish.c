@@ -68,6 +68,11 @@ static void put_body(struct buf *b, const struct lane_item *items, size_t count)
     buf_put_i64(b, items[i].claim_id);
     buf_puts(b, "\",\"attempt\":");
     buf_put_i64(b, items[i].attempt);
+    if (items[i].trace) {
+      buf_puts(b, ",\"trace\":\"");
+      buf_append(b, items[i].trace, TRACE_ID_DIGITS);
+      buf_putc(b, '"');
+    }
     buf_putc(b, '}');
   }
   buf_puts(b, "]}");

@@ -8,9 +8,11 @@
 #include <stdint.h>
 
 #include "common/mq.h"
+#include "common/trace.h"
 
 struct lane_item {
   int64_t activity_id, claim_id, attempt;
+  const char *trace;  // TRACE_ID_DIGITS bytes; NULL: none
 };
 
 struct lane_publisher;

@@ -70,7 +70,7 @@ static size_t publish_rows(struct sweeper *s, const struct db_rows *rows, size_t
       in_run = 0;
     }
     provider = row.provider;
-    s->items[in_run++] = (struct lane_item){row.activity_id, row.claim_id, row.attempt};
+    s->items[in_run++] = (struct lane_item){row.activity_id, row.claim_id, row.attempt, NULL};
     claims++;
   }
   if (in_run > 0) publish(s, provider, in_run, io_sent, io_held);

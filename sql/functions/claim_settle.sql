@@ -6,7 +6,7 @@
 -- many milliseconds the claim is due again (rung plus slack), a review cause where a person must decide (attempts used up, outcome cannot be known; null
 -- otherwise), for how many milliseconds from now a "not found" does not count (null: as before; a call that followed an inquiry under the same lease has
 -- its own), request and answer as they are to be recorded or nulls; and i_earlier: the calls before it under the same lease (null: none), a JSON array of
--- {a, c, attempt, call, step, provider, started, duration_us, outcome, http, code, detail, request, answer}.
+-- {a, c, attempt, call, step, provider, started_us (since 1970), duration_us, outcome, http, code, detail, request, answer}.
 -- "pending" is an answer, not a failure: the ladder and the count of tries begin anew after it.
 -- Result: a row per claim that this call settled: its status now, and whether it went to review (then it has its dead letter).
 -- What a newer attempt owns is left alone, except that "done" is always true news: a delivery of a claim that gave everything back owes a reversal then.
@@ -32,8 +32,8 @@ begin
   if i_earlier is not null then
     insert into largesse.attempt (activity_id, claim_id, attempt, call, step, provider, started_at, duration_us, outcome, http_status, code, detail,
                                   request, answer, trace)
-      select e.a, e.c, e.attempt, e.call, e.step, e.provider, e.started, e.duration_us, e.outcome, e.http, e.code, e.detail, e.request, e.answer, c.trace
-        from jsonb_to_recordset(i_earlier) as e(a bigint, c bigint, attempt int, call int, step text, provider text, started timestamptz,
+      select e.a, e.c, e.attempt, e.call, e.step, e.provider, timestamptz 'epoch' + e.started_us * interval '1 microsecond', e.duration_us, e.outcome, e.http, e.code, e.detail, e.request, e.answer, c.trace
+        from jsonb_to_recordset(i_earlier) as e(a bigint, c bigint, attempt int, call int, step text, provider text, started_us bigint,
                                                 duration_us bigint, outcome text, http int, code text, detail text, request text, answer text)
         join largesse.claim c on c.activity_id = e.a and c.id = e.c
     on conflict do nothing;

@@ -26,7 +26,7 @@ static void write_and_read_again(const struct claim_key *keys, size_t count)
   CHECK(again_count == count);
   for (size_t i = 0; i < count; i++) {
     CHECK(again[i].activity_id == keys[i].activity_id && again[i].claim_id == keys[i].claim_id &&
-          again[i].attempt == keys[i].attempt);
+          again[i].attempt == keys[i].attempt && strcmp(again[i].trace, keys[i].trace) == 0);
   }
   buf_release(&body);
 }
@@ -41,7 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
   }
   CHECK(count >= 1 && count <= MESSAGE_CLAIMS_MAX);
-  for (size_t i = 0; i < count; i++) CHECK(keys[i].activity_id > 0 && keys[i].claim_id > 0 && keys[i].attempt >= 0);
+  for (size_t i = 0; i < count; i++) {
+    CHECK(keys[i].activity_id > 0 && keys[i].claim_id > 0 && keys[i].attempt >= 0);
+    CHECK(keys[i].trace[0] == '\0' || trace_id_is_valid(keys[i].trace, strlen(keys[i].trace)));
+  }
   write_and_read_again(keys, count);
   return 0;
 }

@@ -65,8 +65,9 @@ static void assert_outcome(struct stack *s, const struct misfortune *m, const ch
 {
   int64_t effects = delivery_effects(s, claim_id), hits = delivery_hits(s, claim_id),
           attempts = delivery_int(s, claim_id, "attempts");
-  int64_t records =
-      sql_int(s->sql, "select count(*) from largesse.attempt where activity_id || '-' || claim_id = '%s'", claim_id);
+  int64_t records = sql_int(
+      s->sql, "select count(distinct attempt) from largesse.attempt where activity_id || '-' || claim_id = '%s'",
+      claim_id);
   if (!delivery_is(s, claim_id, m->status) || effects != m->effects || hits != m->hits || attempts < m->attempts_min ||
       records != attempts)
     fail_msg(

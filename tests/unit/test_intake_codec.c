@@ -19,7 +19,9 @@ static void what_is_written_is_read_again(void **state)
   char why[INTAKE_WHY_BYTES];
   (void)state;
   for (size_t i = 0; i < MESSAGE_CLAIMS_MAX; i++)
-    keys[i] = (struct claim_key){INT64_MAX - (int64_t)i, (int64_t)i + 1, (int32_t)i};
+    keys[i] = (struct claim_key){INT64_MAX - (int64_t)i, (int64_t)i + 1, (int32_t)i, ""};
+  for (size_t i = 0; i < MESSAGE_CLAIMS_MAX; i += 2)
+    memcpy(keys[i].trace, "0af7651916cd43dd8448eb211c80319c", TRACE_ID_BYTES);
   for (size_t n = 0; n < ARRAY_LEN(counts); n++) {
     struct buf body;
     size_t count = 0;
@@ -31,6 +33,7 @@ static void what_is_written_is_read_again(void **state)
       assert_int_equal(read[i].activity_id, keys[i].activity_id);
       assert_int_equal(read[i].claim_id, keys[i].claim_id);
       assert_int_equal(read[i].attempt, keys[i].attempt);
+      assert_string_equal(read[i].trace, keys[i].trace);
     }
     buf_release(&body);
   }
@@ -78,6 +81,12 @@ static void anything_else_is_refused(void **state)
   assert_unreadable(ONE("\"1-2\"", "1.5"), "claims[0].attempt");
   assert_unreadable(ONE("\"1-2\"", "\"1\""), "claims[0].attempt");
   assert_unreadable(ONE("\"1-2\"", "2147483647"), "claims[0].attempt");
+  assert_unreadable(ONE("\"1-2\"", "0,\"trace\":\"0af7651916cd43dd8448eb211c80319\""), "claims[0].trace");
+  assert_unreadable(ONE("\"1-2\"", "0,\"trace\":\"0af7651916cd43dd8448eb211c80319cf\""), "claims[0].trace");
+  assert_unreadable(ONE("\"1-2\"", "0,\"trace\":\"0AF7651916CD43DD8448EB211C80319C\""), "claims[0].trace");
+  assert_unreadable(ONE("\"1-2\"", "0,\"trace\":\"00000000000000000000000000000000\""), "claims[0].trace");
+  assert_unreadable(ONE("\"1-2\"", "0,\"trace\":\"\""), "claims[0].trace");
+  assert_unreadable(ONE("\"1-2\"", "0,\"trace\":7"), "claims[0].trace");
 }
 
 static void more_than_a_hundred_claims_are_refused(void **state)
@@ -87,7 +96,7 @@ static void more_than_a_hundred_claims_are_refused(void **state)
   struct buf body;
   size_t count = 0;
   (void)state;
-  for (size_t i = 0; i <= MESSAGE_CLAIMS_MAX; i++) keys[i] = (struct claim_key){1, (int64_t)i + 1, 0};
+  for (size_t i = 0; i <= MESSAGE_CLAIMS_MAX; i++) keys[i] = (struct claim_key){1, (int64_t)i + 1, 0, ""};
   buf_init(&body, 65536);
   intake_encode(keys, MESSAGE_CLAIMS_MAX + 1, &body);
   assert_int_equal(intake_decode(buf_text(&body), body.len, keys, &count, why), RESULT_INVALID);
@@ -99,7 +108,7 @@ static void jobs_move_only_forward(void **state)
   struct job job = {.state = JOB_TAKEN};
   (void)state;
   job_enter(&job, JOB_INQUIRING);
-  job_enter(&job, JOB_DELIVERING);
+  job_enter(&job, JOB_ACTING);
   job_enter(&job, JOB_SETTLING);
   job_enter(&job, JOB_FOLLOWING);
   job_enter(&job, JOB_FINISHED);
