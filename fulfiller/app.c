@@ -6,6 +6,7 @@
 #include "common/mem.h"
 #include "fulfiller/callback_keys.h"
 #include "fulfiller/figures.h"
+#include "fulfiller/guard.h"
 #include "fulfiller/intake.h"
 #include "fulfiller/lane.h"
 #include "fulfiller/letters.h"
@@ -77,12 +78,13 @@ static void start_workers(struct app *app)
   app->letters = letters_new(app->rt, app->db, app->publisher, app->consumer);
   app->settler = settler_new(app->rt, app->db, app->publisher, app->letters, on_settler_room, app);
   app->figures = figures_new(app->rt, app->db, &app->conf->providers, app->conf->figures_every);
+  app->guard = guard_new(app->rt, app->db, app->conf->providers.count);
   topology_declare_common(app->publisher, app->consumer);
 }
 
 static enum result open_lane(struct app *app, const struct conf_entry *entry)
 {
-  const struct lane_means means = {app->rt, app->db, app->consumer, app->settler, app->letters};
+  const struct lane_means means = {app->rt, app->db, app->consumer, app->settler, app->letters, app->guard};
   struct conf_fault fault;
   struct provider provider;
   enum result result = provider_compile(entry->name, entry->block, &provider, &fault);
@@ -93,7 +95,6 @@ static enum result open_lane(struct app *app, const struct conf_entry *entry)
   struct lane *lane = lane_new(&means, &provider);
   app->lanes[app->lane_count++] = lane;
   topology_declare_lane(app->publisher, app->consumer, &lane->provider);
-  lane_open(lane);
   return RESULT_OK;
 }
 
@@ -108,6 +109,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   start_workers(app);
   app->lanes = MEM_ARRAY(struct lane *, app->conf->providers.count);
   for (size_t i = 0; i < app->conf->providers.count; i++) TRY(open_lane(app, &app->conf->providers.items[i]));
+  guard_start(app->guard);  // lanes open when it knows their providers
   app->health_timer = loop_timer_new(rt->loop, check_health, app);
   check_health(app);
 cleanup:
@@ -137,7 +139,7 @@ bool app_is_idle(const struct app *app)
     if (!lane_is_idle(app->lanes[i])) return false;
   }
   return settler_open(app->settler) == 0 && letters_open(app->letters) == 0 && mq_publisher_open(app->publisher) == 0 &&
-         web_server_open_requests(app->web) == 0;
+         web_server_open_requests(app->web) == 0 && guard_has_left(app->guard);
 }
 
 // Who calls back into others ends before them: calls, then statements, then posts. What could not be settled keeps its
@@ -147,6 +149,7 @@ void app_stop(struct app *app)
   loop_timer_free(app->health_timer);
   web_server_free(app->web);
   if (app->figures != NULL) figures_stop(app->figures);
+  if (app->guard != NULL) guard_stop(app->guard);  // until here others count us: our calls are part of theirs
   if (app->letters != NULL) letters_stop(app->letters);
   if (app->settler != NULL) settler_stop(app->settler);
   for (size_t i = 0; i < app->lane_count; i++) lane_stop(app->lanes[i]);
@@ -156,6 +159,7 @@ void app_stop(struct app *app)
   letters_free(app->letters);
   settler_free(app->settler);
   figures_free(app->figures);
+  guard_free(app->guard);
   for (size_t i = 0; i < app->lane_count; i++) lane_free(app->lanes[i]);
   if (app->consumer != NULL) mq_consumer_free(app->consumer);
   mem_free(app->lanes);

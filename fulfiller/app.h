@@ -12,6 +12,7 @@
 #include "fulfiller/config.h"
 
 struct figures;
+struct guard;
 struct lane;
 struct letters;
 struct settler;
@@ -26,6 +27,7 @@ struct app {
   struct letters *letters;
   struct settler *settler;
   struct figures *figures;
+  struct guard *guard;
   struct lane **lanes;  // one per provider
   size_t lane_count;
   struct loop_timer *health_timer;

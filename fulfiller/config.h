@@ -43,6 +43,13 @@ struct provider_conf {
   char *reference_pointer, *code_pointer, *message_pointer;
   struct span total_timeout, connect_timeout;
   int64_t concurrency, prefetch;
+  char *rate;  // a number per second, checked by the profile
+  int64_t burst;
+  struct {
+    struct span window;
+    int64_t min_calls, failure_ratio;
+    struct span open_for, open_max;
+  } breaker;
   struct conf_spans ladder;
   int64_t attempts;
   struct span not_found_after;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "fulfiller/app.h"
+#include "fulfiller/guard.h"
 #include "fulfiller/lane.h"
 #include "fulfiller/settle.h"
 
@@ -33,6 +34,7 @@ static void finish(struct job *job)
   metric_series_add(lane->outcomes[job->action][job->decision.outcome], 1);
   job_enter(job, JOB_SETTLING);
   settler_add(lane->means.settler, job);
+  if (job->is_probe) lane_guard_probe_ended(lane->guard);
   lane_slot_free(lane);
 }
 
@@ -64,6 +66,7 @@ static void on_answer(struct job *job, const struct provider_request *request, c
   outcome_classify(&request->rules, answer, clk_wall(), &job->call.verdict);
   job->call.duration = answer->duration;
   metric_series_observe(job->lane->call_seconds, span_to_seconds(answer->duration));
+  if (!job->lane->is_stopping) lane_guard_heard(job->lane->guard, job->is_probe, answer->stage, answer->status);
 }
 
 static void on_acted(void *ctx, const struct http_answer *answer)

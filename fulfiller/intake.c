@@ -6,6 +6,7 @@
 #include "common/mem.h"
 #include "fulfiller/app.h"
 #include "fulfiller/deliver.h"
+#include "fulfiller/guard.h"
 #include "fulfiller/letters.h"
 #include "fulfiller/settle.h"
 #include "fulfiller/store.h"
@@ -42,6 +43,7 @@ static void forget_older(struct lane *lane, uint32_t generation)
     struct claim_ref *ref = CONTAINER_OF(node, struct claim_ref, node);
     if (ref->parcel->tag.generation == generation) continue;
     ref_drop(ref);
+    ref->parcel->goes_back = true;  // where the lane was closed and opened again, the old channel is still there
     parcel_claim_done(ref->parcel);
   }
 }
@@ -52,7 +54,7 @@ void intake_on_delivery(void *ctx, const struct mq_delivery *d)
   struct claim_key keys[MESSAGE_CLAIMS_MAX];
   char why[INTAKE_WHY_BYTES] = "";
   size_t count = 0;
-  if (lane->is_draining) {
+  if (lane->subscription == NULL) {
     mq_requeue(lane->means.consumer, d->tag);
     return;
   }
@@ -105,8 +107,10 @@ static void put_back(struct lane *lane)
   list_splice(&lane->waiting, &again);
   lane->waiting_count += take->count;
   lane->busy -= take->count;
+  size_t asked = take->count;
   take->count = 0;
-  if (lane->is_draining && !lane->is_stopping) intake_give_back(lane);
+  lane_guard_taken(lane->guard, asked, 0);
+  if (lane->subscription == NULL && !lane->is_stopping) intake_give_back(lane);
 }
 
 static void take_some(struct lane *lane, size_t wanted)
@@ -122,6 +126,7 @@ static void take_some(struct lane *lane, size_t wanted)
   lane->waiting_count -= take->count;
   lane->busy += take->count;
   take->asked_at = clk_mono();
+  lane_guard_taking(lane->guard, take->count);
   store_take(&take->req, take->keys, take->count, &lane->provider);
   metric_observe(lane->means.rt->metrics, M_TAKE_BATCH_ROWS, (double)take->count);
   enum result result = db_pool_submit(lane->means.db, &take->req);
@@ -135,13 +140,14 @@ static void take_some(struct lane *lane, size_t wanted)
 static void pump(void *ctx)
 {
   struct lane *lane = ctx;
-  size_t room = (size_t)lane->provider.conf->concurrency - lane->busy;
+  metric_series_put(lane->held, (double)lane->waiting_count);
   if (lane->is_draining || lane->take.count > 0 || lane->waiting_count == 0 || loop_timer_is_set(lane->resume)) return;
   if (!settler_has_room(lane->means.settler)) return;
-  if (room < lane->waiting_count && lane->busy > 0 && room < (size_t)lane->provider.conf->concurrency / 4) return;
-  if (room == 0) return;
-  size_t wanted = lane->waiting_count < room ? lane->waiting_count : room;
-  take_some(lane, wanted < TAKE_ROWS_MAX ? wanted : TAKE_ROWS_MAX);
+  size_t limit = lane_guard_concurrency(lane->guard);
+  size_t room = limit > lane->busy ? limit - lane->busy : 0;
+  if (room < lane->waiting_count && lane->busy > 0 && room < limit / 4) return;
+  size_t allowed = lane_guard_allows(lane->guard, lane->waiting_count, lane->busy);
+  if (allowed > 0) take_some(lane, allowed < TAKE_ROWS_MAX ? allowed : TAKE_ROWS_MAX);
 }
 
 void intake_poke(struct lane *lane) { loop_defer(lane->means.rt->loop, &lane->pump, pump, lane); }
@@ -171,6 +177,7 @@ static void start_job(struct lane *lane, struct parcel *parcel, const struct db_
   struct job *job = store_taken_job(rows, row, lane->provider.has_params);
   job->lane = lane;
   job->parcel = parcel;
+  job->is_probe = lane_guard_starts(lane->guard);
   job->taken_at = lane->take.asked_at;
   job->lease_until = mono_after(job->taken_at, lane->provider.lease);
   job->trust_at = mono_after(clk_mono(), store_taken_trust(rows, row));
@@ -189,6 +196,7 @@ static void on_taken(struct db_request *req, const struct db_rows *rows)
     taken++;
     start_job(lane, ref->parcel, rows, i);
   }
+  lane_guard_taken(lane->guard, asked, taken);
   // Finished, leased, under review or stale: there is nothing to do for this message.
   for (size_t i = 0; i < asked; i++) {
     if (take->refs[i] != NULL) parcel_claim_done(take->refs[i]->parcel);

@@ -54,6 +54,7 @@ struct job {
   char trace[TRACE_ID_BYTES];
   enum provider_action action;
   int64_t tries;
+  bool is_probe;                // of a breaker that is half open
   bool must_inquire;            // an earlier attempt's outcome is unknown
   struct wall_time created_at;  // the claim
   struct wall_time wanted_at;   // the action: of a delivery, when the claim was made

@@ -7,8 +7,13 @@
 #include "common/contract.h"
 #include "common/mem.h"
 #include "fulfiller/app.h"
+#include "fulfiller/guard.h"
 #include "fulfiller/intake.h"
 #include "fulfiller/topology.h"
+
+// RabbitMQ closes the channel of whoever holds a message for half an hour. What a slow or sick provider makes wait
+// longer than this returns to the queue and comes again.
+static const struct span hold_max = {600000000};
 
 // --- messages
 
@@ -17,6 +22,7 @@ struct parcel *parcel_new(struct lane *lane, const struct mq_delivery *d, const 
   struct parcel *parcel = mem_zalloc(1, sizeof *parcel + count * sizeof parcel->refs[0]);
   parcel->lane = lane;
   parcel->tag = d->tag;
+  parcel->since = clk_mono();
   parcel->count = parcel->open = count;
   for (size_t i = 0; i < count; i++) {
     parcel->refs[i] = (struct claim_ref){.key = keys[i], .parcel = parcel};
@@ -64,6 +70,7 @@ static void make_series(struct lane *lane)
     }
   }
   lane->call_seconds = METRIC_SERIES(set, M_DELIVERY_SECONDS, name);
+  lane->held = METRIC_SERIES(set, M_CLAIMS_HELD, name);
   lane->in_progress = METRIC_SERIES(set, M_IN_PROGRESS, name);
   lane->taken = METRIC_SERIES(set, M_CLAIMS_TAKEN, name, "taken");
   lane->skipped = METRIC_SERIES(set, M_CLAIMS_TAKEN, name, "skipped");
@@ -75,8 +82,9 @@ struct lane *lane_new(const struct lane_means *means, struct provider *provider)
   lane->means = *means;
   lane->provider = *provider;
   *provider = (struct provider){0};
-  size_t calls = (size_t)lane->provider.conf->concurrency;
-  lane->http = http_client_new(means->rt, calls, (long)calls);
+  // How many calls are open is the guard's business: people may raise it while we run.
+  lane->http = http_client_new(means->rt, LIMIT_CONCURRENCY_MAX, LIMIT_CONCURRENCY_MAX);
+  lane->guard = guard_add(means->guard, &lane->provider, lane_look, lane);
   provider_call_init(&lane->call);
   trace_source_init(&lane->spans);
   list_init(&lane->parcels);
@@ -86,7 +94,7 @@ struct lane *lane_new(const struct lane_means *means, struct provider *provider)
   return lane;
 }
 
-void lane_open(struct lane *lane)
+static void subscribe(struct lane *lane)
 {
   char queue[TOPOLOGY_NAME_BYTES];
   topology_lane_name(lane->provider.name, queue);
@@ -96,12 +104,40 @@ void lane_open(struct lane *lane)
       F_INT("concurrency", lane->provider.conf->concurrency), F_SPAN("lease_seconds", lane->provider.lease));
 }
 
-void lane_drain(struct lane *lane)
+static void unsubscribe(struct lane *lane)
 {
-  lane->is_draining = true;
   if (lane->subscription != NULL) mq_unsubscribe(lane->subscription);
   lane->subscription = NULL;
   intake_give_back(lane);
+}
+
+static bool holds_too_long(const struct lane *lane)
+{
+  if (lane->waiting_count == 0 || list_is_empty(&lane->parcels)) return false;
+  const struct parcel *oldest = CONTAINER_OF(lane->parcels.next, struct parcel, node);
+  return mono_since(clk_mono(), oldest->since).us > hold_max.us;
+}
+
+void lane_look(void *ctx)
+{
+  struct lane *lane = ctx;
+  if (lane->is_draining) return;
+  bool is_wanted = lane_guard_wants_messages(lane->guard);
+  if (is_wanted && lane->subscription == NULL) {
+    subscribe(lane);
+  } else if (!is_wanted && lane->subscription != NULL) {
+    LOG(lane->means.rt->log, EV_LANE_CLOSED, F_STR("provider", lane->provider.name),
+        F_UINT("claims", lane->waiting_count));
+    unsubscribe(lane);
+  }
+  if (holds_too_long(lane)) intake_give_back(lane);
+  intake_poke(lane);
+}
+
+void lane_drain(struct lane *lane)
+{
+  lane->is_draining = true;
+  unsubscribe(lane);
 }
 
 bool lane_is_idle(const struct lane *lane) { return lane->parcel_count == 0 && lane->busy == 0; }

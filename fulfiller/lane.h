@@ -15,6 +15,8 @@
 
 #define TAKE_ROWS_MAX 256
 
+struct guard;
+struct lane_guard;
 struct settler;
 struct letters;
 struct lane;
@@ -30,6 +32,7 @@ struct parcel {
   struct list node;
   struct lane *lane;
   struct mq_tag tag;
+  struct mono_time since;
   size_t open;
   bool goes_back;  // at least one claim was not looked at: back to the queue instead
   size_t count;
@@ -54,11 +57,13 @@ struct lane_means {
   struct mq_consumer *consumer;
   struct settler *settler;
   struct letters *letters;
+  struct guard *guard;
 };
 
 struct lane {
   struct lane_means means;
   struct provider provider;
+  struct lane_guard *guard;
   struct http_client *http;
   struct mq_subscription *subscription;
   struct provider_call call;     // rendering storage
@@ -72,12 +77,13 @@ struct lane {
   uint32_t generation;        // of the broker connection that brought the newest message
   bool is_draining, is_stopping;
   struct metric_series *outcomes[ACTION_COUNT][OUTCOME_COUNT];
-  struct metric_series *call_seconds, *in_progress, *taken, *skipped;
+  struct metric_series *call_seconds, *in_progress, *held, *taken, *skipped;
 };
 
 // provider is moved into the lane.
 struct lane *lane_new(const struct lane_means *means, struct provider *provider);
-void lane_open(struct lane *lane);   // subscribes
+// Subscribes or returns what waits, as the provider's state wants it, and takes what may be taken. For the guard.
+void lane_look(void *lane);
 void lane_drain(struct lane *lane);  // no new messages; what was not taken goes back
 bool lane_is_idle(const struct lane *lane);
 // Ends the open calls; their outcomes are left to the next inquiry.

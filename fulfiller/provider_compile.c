@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "common/mem.h"
+#include "fulfiller/limit.h"
 #include "fulfiller/provider.h"
 
 #define LEASE_MARGIN_US 1000000
@@ -168,6 +169,14 @@ static enum result check_action(const struct provider_conf *conf, enum provider_
   return RESULT_OK;
 }
 
+static enum result check_limits(const struct provider_conf *conf, struct conf_fault *fault)
+{
+  double rate;
+  if (limit_rate_parse(conf->rate, &rate) != RESULT_OK)
+    return FAIL(fault, "rate: must be a number from 0.01 to 1000000 with at most six decimals, or 0");
+  return RESULT_OK;
+}
+
 static enum result check_times(const struct provider_conf *conf, struct conf_fault *fault)
 {
   struct span longest = {0};
@@ -229,6 +238,7 @@ enum result provider_compile(const char *name, const struct provider_conf *conf,
   p->conf = conf;
   TRY(check_urls(conf, out_fault));
   TRY(check_times(conf, out_fault));
+  TRY(check_limits(conf, out_fault));
   for (int i = 0; i < ACTION_COUNT; i++) TRY(compile_action(p, (enum provider_action)i, out_fault));
   derive_spans(p);
   *out_provider = *p;

@@ -92,8 +92,9 @@ static struct span on_swept(void *ctx, const struct db_rows *rows)
     // More is due. The pause keeps the average at the configured rate.
     return span_us((int64_t)claims * 1000000 / s->conf->sweep.rate);
   }
-  // What was held back is still older than the mark: it must be found once its lane has room.
-  if (db_rows_count(rows) > 0 && !s->holds_back) s->mark = store_sweep_row(rows, 0).at;
+  // What was held back is still older than the mark: it must be found once its lane has room, or its provider is back.
+  if (db_rows_count(rows) > 0 && !s->holds_back && !store_sweep_row(rows, 0).is_any_held)
+    s->mark = store_sweep_row(rows, 0).at;
   s->is_full_pass = false;
   s->sweep.every = s->conf->sweep.every;
   return s->conf->sweep.every;

@@ -94,7 +94,7 @@ const struct db_statement *store_sweep(struct db_args *args, int64_t limit, bool
 
 struct overdue_row store_sweep_row(const struct db_rows *rows, size_t row)
 {
-  enum { AT, ACTIVITY, CLAIM, ATTEMPT, PROVIDER };
+  enum { AT, ACTIVITY, CLAIM, ATTEMPT, PROVIDER, IS_ANY_HELD };
   return (struct overdue_row){
       .at = db_rows_time(rows, row, AT),
       .has_claim = !db_rows_is_null(rows, row, CLAIM),
@@ -102,6 +102,7 @@ struct overdue_row store_sweep_row(const struct db_rows *rows, size_t row)
       .claim_id = db_rows_i64(rows, row, CLAIM),
       .attempt = db_rows_i64(rows, row, ATTEMPT),
       .provider = db_rows_text(rows, row, PROVIDER),
+      .is_any_held = db_rows_bool(rows, row, IS_ANY_HELD),
   };
 }
 

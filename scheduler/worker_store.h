@@ -36,6 +36,7 @@ struct overdue_row {
   bool has_claim;
   int64_t activity_id, claim_id, attempt;
   const char *provider;
+  bool is_any_held;  // some providers were left out: paused, or their breaker waits
 };
 const struct db_statement *store_sweep(struct db_args *args, int64_t limit, bool from_the_oldest, struct wall_time from,
                                        struct span base, const char *const *held_back, size_t held_back_count);

@@ -24,13 +24,13 @@ $$;
 -- itself), is_forced, is_probe_mine, the overrides (null: as configured; the rate in millionths per second), how many live instances serve it and which of them (from 0) this one is.
 -- An instance counts as live for five seconds after it was last seen. Locks, errors: none.
 create or replace function largesse.provider_view(i_instance text, i_providers text[])
-returns table (provider text, is_paused boolean, breaker text, breaker_left_ms bigint, is_forced boolean, is_probe_mine boolean, concurrency int, rate_micro bigint,
+returns table (version bigint, provider text, is_paused boolean, breaker text, breaker_left_ms bigint, is_forced boolean, is_probe_mine boolean, concurrency int, rate_micro bigint,
                live int, place int)
 language sql volatile security definer
 set search_path = largesse, pg_temp set jit = off
 as $$
   with n as materialized (select largesse.clock_now() as at)
-  select s.provider, coalesce(s.paused_until > n.at, false), s.breaker,
+  select s.version, s.provider, coalesce(s.paused_until > n.at, false), s.breaker,
          case when s.breaker = 'open' and isfinite(s.breaker_until)
               then greatest(0, ceil(extract(epoch from s.breaker_until - n.at) * 1000))::bigint
               when s.breaker = 'half_open' then greatest(0, ceil(extract(epoch from s.probe_until - n.at) * 1000))::bigint end,
@@ -46,7 +46,7 @@ $$;
 -- Says that an instance lives and what it may do: provider_view after a heartbeat. The heartbeat is written once a second at most.
 -- Parameters, result: as provider_view. Locks: the instance's row. Errors: none.
 create or replace function largesse.provider_poll(i_instance text, i_providers text[])
-returns table (provider text, is_paused boolean, breaker text, breaker_left_ms bigint, is_forced boolean, is_probe_mine boolean, concurrency int, rate_micro bigint,
+returns table (version bigint, provider text, is_paused boolean, breaker text, breaker_left_ms bigint, is_forced boolean, is_probe_mine boolean, concurrency int, rate_micro bigint,
                live int, place int)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off
@@ -60,12 +60,22 @@ begin
   return query select * from largesse.provider_view(i_instance, i_providers);
 end $$;
 
+-- An instance ends: the others have its share at once. Parameters: i_instance. Result: whether it was there. Locks: its row. Errors: none.
+create or replace function largesse.provider_leave(i_instance text) returns boolean
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off
+as $$
+begin
+  delete from largesse.fulfiller_instance i where i.instance = i_instance;
+  return found;
+end $$;
+
 -- A fulfiller starts: its providers have rows with the abilities of their profiles from now on, and it counts as live. Instances not seen for a day are forgotten.
 -- Parameters: i_instance (null: nobody starts, only missing rows are made; for commands), then parallel arrays with a row per provider.
 -- Result: as provider_poll; nothing for null. Locks: the rows of the providers, ascending; the instance's. Errors: 40P01 (repeat).
 create or replace function largesse.provider_register(
   i_instance text, i_providers text[], i_concurrency int[], i_rate numeric[], i_can_reverse boolean[], i_can_inquire boolean[], i_repeat_is_safe boolean[])
-returns table (provider text, is_paused boolean, breaker text, breaker_left_ms bigint, is_forced boolean, is_probe_mine boolean, concurrency int, rate_micro bigint,
+returns table (version bigint, provider text, is_paused boolean, breaker text, breaker_left_ms bigint, is_forced boolean, is_probe_mine boolean, concurrency int, rate_micro bigint,
                live int, place int)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off
@@ -95,7 +105,7 @@ end $$;
 -- i_max: the longest time that doubling leads to; i_reason. A breaker that an operator holds does not move.
 -- Result: moved, then as provider_view for this provider. Locks: the provider's row. Errors: none.
 create or replace function largesse.provider_breaker(i_provider text, i_instance text, i_to text, i_span interval, i_max interval, i_reason text)
-returns table (moved boolean, provider text, is_paused boolean, breaker text, breaker_left_ms bigint, is_forced boolean, is_probe_mine boolean, concurrency int,
+returns table (moved boolean, version bigint, provider text, is_paused boolean, breaker text, breaker_left_ms bigint, is_forced boolean, is_probe_mine boolean, concurrency int,
                rate_micro bigint, live int, place int)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off

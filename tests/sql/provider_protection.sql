@@ -34,6 +34,10 @@ update largesse.fulfiller_instance set seen_at = seen_at - interval '10 s' where
 select probe.same('the silent are not counted', (select live from largesse.provider_poll('i1', '{wallet}')), 1);
 select largesse.provider_poll('i2', '{coupon,wallet}');
 
+select probe.same('who leaves is gone at once', (select concat_ws(' ', largesse.provider_leave('i2'), largesse.provider_leave('i2'))), 't f');
+select probe.same('alone again', (select live from largesse.provider_poll('i1', '{wallet}')), 1);
+select largesse.provider_poll('i2', '{coupon,wallet}');
+
 -- The breaker.
 select probe.same('nobody probes what is closed', probe.move('i1', 'half_open'), false);
 select probe.same('opens', probe.move('i1', 'open'), true);

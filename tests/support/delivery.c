@@ -26,7 +26,8 @@
   "        answers: {'2xx /status=SUCCESS': done, '2xx /status=PENDING': pending, '2xx': unknown}\n"         \
   "      inquire:\n"                                                                                         \
   "        path: /credits/${claim.requestId}\n"                                                              \
-  "      pending_poll: 1s\n"
+  "      pending_poll: 1s\n"                                                                                 \
+  "      breaker: { failure_ratio: 0 }\n"
 
 static const char config[] =
     "scheduler:\n"
@@ -51,7 +52,7 @@ static const char config[] =
     "      not_found_after: 4s\n"
     "      ladder: [1s, 4s]\n"
     "      attempts: 6\n"
-    "      concurrency: 3\n"
+    "      concurrency: 6\n"
     "      prefetch: 3\n";
 
 // --- the stack

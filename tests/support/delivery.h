@@ -11,9 +11,9 @@
 #include "tests/support/broker.h"
 #include "tests/support/stack.h"
 
-// Providers of the stack's configuration, with delays short enough for a test:
+// Providers of the stack's configuration, with delays short enough for a test and breakers that never open:
 //   simulator    calls end after 600 ms; rungs 800 ms, 1200 ms, 1600 ms, 2500 ms; 4 attempts
-//   simulator-b  calls end after 4 s; rungs 1 s, 4 s; 6 attempts; 3 messages and 3 calls at a time
+//   simulator-b  calls end after 4 s; rungs 1 s, 4 s; 6 attempts; 3 messages at a time, 6 calls over all fulfillers
 #define DELIVERY_LANE       "largesse.issuing.simulator"
 #define DELIVERY_LANE_B     "largesse.issuing.simulator-b"
 #define DELIVERY_DEAD       "largesse.dead"
