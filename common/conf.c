@@ -47,6 +47,7 @@ struct filling {
   const struct conf_table *table;
   const char *prefix;
   void *block;
+  int *lines;  // NULL: nobody asks
   bool is_given[CONF_KEYS_MAX];
 };
 
@@ -143,6 +144,7 @@ static enum result fill_child(struct filling *f, const char *path, const struct 
   show_path(f, path, shown);
   if (is_key) {
     f->is_given[index] = true;
+    if (f->lines != NULL) f->lines[index] = node->line;
     bool is_others = f->table->keys[index].type == CONF_OTHER;
     if (is_others && has_deeper_key(f->table, path)) return fill_what_is_known(f, path, node);
     return conf_value_set(f->context, &f->table->keys[index], shown, node, f->block);
@@ -169,10 +171,10 @@ static enum result fill_from(struct filling *f, const char *path, const struct c
 }
 
 enum result conf_block_fill(const struct conf_context *c, const struct conf_table *table, const char *prefix,
-                            const struct conf_node *mapping, void *block)
+                            const struct conf_node *mapping, void *block, int *out_lines)
 {
   REQUIRE(table->count <= CONF_KEYS_MAX);
-  struct filling f = {.context = c, .table = table, .prefix = prefix, .block = block};
+  struct filling f = {.context = c, .table = table, .prefix = prefix, .block = block, .lines = out_lines};
   for (size_t i = 0; i < table->count; i++) set_default(c, &table->keys[i], block);
   bool is_empty = mapping->kind == CONF_SCALAR && !mapping->quoted && mapping->text[0] == '\0';
   if (mapping->kind != CONF_MAPPING && !is_empty) {
@@ -192,6 +194,36 @@ enum result conf_block_fill(const struct conf_context *c, const struct conf_tabl
   return RESULT_OK;
 }
 
+int conf_pair_line(const struct conf_pairs *pairs, size_t index)
+{
+  return pairs->lines == NULL || index >= pairs->count ? 0 : pairs->lines[index];
+}
+
+// A section has no line of its own here: the first of its keys that is given stands for it.
+static int line_of_path(const struct conf_table *sub, const struct conf_entry *entry, const char *path, size_t len)
+{
+  int section_line = 0;
+  for (size_t i = 0; i < sub->count; i++) {
+    const char *known = sub->keys[i].path;
+    int line = entry->key_lines[i];
+    if (line == 0 || strncmp(known, path, len) != 0) continue;
+    if (known[len] == '\0') return line;
+    if (known[len] == '.' && (section_line == 0 || line < section_line)) section_line = line;
+  }
+  return section_line;
+}
+
+int conf_entry_line(const struct conf_table *sub, const struct conf_entry *entry, const char *key)
+{
+  size_t len = strcspn(key, ":");
+  int line = 0;
+  while (line == 0 && len > 0 && entry->key_lines != NULL) {
+    line = line_of_path(sub, entry, key, len);
+    while (len > 0 && key[--len] != '.') continue;
+  }
+  return line != 0 ? line : entry->line;
+}
+
 void conf_block_clear(const struct conf_table *table, void *block)
 {
   for (size_t i = 0; i < table->count; i++) conf_value_clear(&table->keys[i], block);
@@ -205,7 +237,7 @@ static enum result load(const struct conf_context *c, const struct conf_table *t
   enum result result = RESULT_OK;
   TRY(conf_tree_parse(c->name, bytes, len, &root, c->fault));
   TRY(conf_env_apply(c, table, root));
-  TRY(conf_block_fill(c, table, "", root, config));
+  TRY(conf_block_fill(c, table, "", root, config, NULL));
   *out_config = config;
   config = NULL;
 cleanup:

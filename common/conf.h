@@ -48,11 +48,13 @@ struct conf_pair {
 struct conf_pairs {
   struct conf_pair *items;
   size_t count;
+  int *lines;  // of each item; NULL: not known
 };
 struct conf_entry {
   char *name;
   void *block;
   int line;
+  int *key_lines;  // of each key of `sub`; 0: not given
 };
 struct conf_map {
   struct conf_entry *items;
@@ -78,8 +80,9 @@ struct conf_table {
 
 #define CONF_FAULT_BYTES 400
 struct conf_fault {
-  char text[CONF_FAULT_BYTES];
-};  // "config/largesse.yaml:12: database.pool_size: must be from 1 to 64"
+  char text[CONF_FAULT_BYTES];  // "config/largesse.yaml:12: database.pool_size: must be from 1 to 64"
+  int line;  // for rules that need more than one key: where the fault is; conf itself leaves it alone
+};
 
 // Order: defaults, file (file NULL: none), environment (LARGESSE_SECTION__KEY=value; every `__` is one level, names
 // upper case; lists as YAML flow text; in a map only entries that exist; unknown names without `__` are not ours and
@@ -105,6 +108,12 @@ bool conf_needs_restart(const struct conf_table *table, const void *old_config, 
 // configuration file's folder is the caller's business. RESULT_DENIED when the file is readable by everybody,
 // RESULT_INVALID when it is empty.
 MUST_CHECK enum result conf_read_secret(const char *path, struct buf *out);
+
+// The line of a key of an entry's block, given as "key: reason" or "key": the one of the key, else of its section, else
+// of the entry.
+int conf_entry_line(const struct conf_table *sub, const struct conf_entry *entry, const char *key);
+// The line of an item; 0: not known.
+int conf_pair_line(const struct conf_pairs *pairs, size_t index);
 
 // A YAML document as a generic tree, for event files: strict as above, every scalar keeps its text and its line.
 enum conf_node_kind { CONF_SCALAR, CONF_SEQUENCE, CONF_MAPPING };

@@ -10,6 +10,14 @@ static void clone_block(const struct conf_table *table, void *block);
 
 static char *text_copy(const char *text) { return text == NULL ? NULL : mem_strdup(text); }
 
+static int *lines_copy(const int *lines, size_t count)
+{
+  if (lines == NULL) return NULL;
+  int *copy = MEM_ARRAY(int, count);
+  if (count > 0) memcpy(copy, lines, count * sizeof lines[0]);
+  return copy;
+}
+
 static void clone_spans(struct conf_spans *spans)
 {
   struct span *items = MEM_ARRAY(struct span, spans->count);
@@ -30,6 +38,7 @@ static void clone_pairs(struct conf_pairs *pairs)
   for (size_t i = 0; i < pairs->count; i++)
     items[i] = (struct conf_pair){text_copy(pairs->items[i].name), text_copy(pairs->items[i].value)};
   pairs->items = items;
+  pairs->lines = lines_copy(pairs->lines, pairs->count);
 }
 
 static void clone_map(const struct conf_table *sub, struct conf_map *map)
@@ -39,7 +48,8 @@ static void clone_map(const struct conf_table *sub, struct conf_map *map)
     void *block = mem_zalloc(1, sub->struct_size);
     memcpy(block, map->items[i].block, sub->struct_size);
     clone_block(sub, block);
-    items[i] = (struct conf_entry){text_copy(map->items[i].name), block, map->items[i].line};
+    items[i] = (struct conf_entry){text_copy(map->items[i].name), block, map->items[i].line,
+                                   lines_copy(map->items[i].key_lines, sub->count)};
   }
   map->items = items;
 }

@@ -39,9 +39,9 @@ void conf_value_clear(const struct conf_key *key, void *block);
 bool conf_is_scalar_type(enum conf_type type);
 
 // conf.c: a whole struct of a table: defaults, then the mapping; required and unknown keys. prefix ("" or "a.b.") is
-// for messages.
+// for messages. out_lines (may be NULL) gets the line of each key that is given.
 MUST_CHECK enum result conf_block_fill(const struct conf_context *c, const struct conf_table *table, const char *prefix,
-                                       const struct conf_node *mapping, void *block);
+                                       const struct conf_node *mapping, void *block, int *out_lines);
 void conf_block_clear(const struct conf_table *table, void *block);
 
 // conf_suggest.c: the key or section that was probably meant. False if none is near.

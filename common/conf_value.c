@@ -179,6 +179,7 @@ static enum result set_pairs(const struct setting *s, const struct conf_node *no
   enum result result = require_map(s, node);
   if (result != RESULT_OK) return result;
   out->items = MEM_ARRAY(struct conf_pair, node->count);
+  out->lines = MEM_ARRAY(int, node->count);
   for (; out->count < node->count; out->count++) {
     const struct conf_node *child = &node->children[out->count];
     struct conf_pair *pair = &out->items[out->count];
@@ -188,6 +189,7 @@ static enum result set_pairs(const struct setting *s, const struct conf_node *no
     result = take_text(s, child, &pair->value);
     if (result != RESULT_OK) return result;
     pair->name = mem_strdup(child->key);
+    out->lines[out->count] = child->line;
   }
   return RESULT_OK;
 }
@@ -229,7 +231,8 @@ static enum result set_map(const struct setting *s, const struct conf_node *node
     entry->name = mem_strdup(child->key);
     entry->block = mem_zalloc(1, s->key->sub->struct_size);
     entry->line = child->line;
-    result = conf_block_fill(s->context, s->key->sub, prefix, child, entry->block);
+    entry->key_lines = MEM_ARRAY(int, s->key->sub->count);
+    result = conf_block_fill(s->context, s->key->sub, prefix, child, entry->block, entry->key_lines);
     if (result != RESULT_OK) return result;
   }
   return RESULT_OK;
@@ -274,6 +277,7 @@ static void clear_pairs(struct conf_pairs *pairs)
     mem_free(pairs->items[i].value);
   }
   mem_free(pairs->items);
+  mem_free(pairs->lines);
   *pairs = (struct conf_pairs){0};
 }
 
@@ -283,6 +287,7 @@ static void clear_map(const struct conf_key *key, struct conf_map *map)
     conf_block_clear(key->sub, map->items[i].block);
     mem_free(map->items[i].block);
     mem_free(map->items[i].name);
+    mem_free(map->items[i].key_lines);
   }
   mem_free(map->items);
   *map = (struct conf_map){0};

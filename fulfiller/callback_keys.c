@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "common/mem.h"
+#include "fulfiller/provider.h"
 
 #define FAIL(fault, ...) (snprintf((fault)->text, sizeof(fault)->text, __VA_ARGS__), RESULT_INVALID)
 
@@ -91,14 +92,12 @@ enum result callback_check_all(const struct fulfiller_conf *conf, const char *fi
     const struct provider_conf *block = entry->block;
     struct callback_profile profile;
     struct callback_keys keys = {0};
-    struct conf_fault inner;
+    struct conf_fault inner = {.text = ""};
     if (block->callback.profile == CALLBACK_NONE) continue;
     enum result result = callback_profile_compile(block, &profile, &inner);
     if (result == RESULT_OK) result = callback_keys_load(&block->callback, &keys, &inner);
     callback_keys_release(&keys);
-    if (result != RESULT_OK)
-      return FAIL(out_fault, "%.100s:%d: fulfiller.providers.%.64s.%.200s", file == NULL ? "configuration" : file,
-                  entry->line, entry->name, inner.text);
+    if (result != RESULT_OK) return provider_fault(file, entry, &inner, out_fault);
   }
   return RESULT_OK;
 }

@@ -87,7 +87,7 @@ static int run_list(const void *config, struct log *log, int argc, char **argv)
   if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(&c, why);
   if (words > 0) return cli_misused(&c, "takes no arguments but its options");
   if (!cmdline_choice(format, "text|json", &is_json)) return cli_misused(&c, "--format must be text or json");
-  struct conf_fault fault = {"too many providers"};
+  struct conf_fault fault = {.text = "too many providers"};
   struct buf out;
   buf_init(&out, LISTING_BYTES_MAX);
   int exit_code = EXIT_CONFIG;

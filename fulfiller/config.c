@@ -116,4 +116,6 @@ static const struct conf_key keys[] = {
 
 static const struct conf_table table = {keys, ARRAY_LEN(keys), sizeof(struct fulfiller_conf)};
 
+const struct conf_table *fulfiller_provider_table(void) { return &provider_table; }
+
 const struct conf_table *fulfiller_conf_table(void) { return &table; }

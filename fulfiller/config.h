@@ -66,3 +66,4 @@ struct fulfiller_conf {
 };
 
 const struct conf_table *fulfiller_conf_table(void);
+const struct conf_table *fulfiller_provider_table(void);  // of one block of providers

@@ -117,6 +117,7 @@ static enum result add_own(struct answer_rules *rules, const struct conf_pairs *
 {
   for (size_t i = 0; i < own->count; i++) {
     struct answer_rule *rule = &rules->items[rules->count];
+    fault->line = conf_pair_line(own, i);
     if (rule_compile(own->items[i].name, own->items[i].value, rules, rule, fault) != RESULT_OK) return RESULT_INVALID;
     rules->count++;
     for (size_t j = 0; j + 1 < rules->count; j++) {
@@ -125,6 +126,7 @@ static enum result add_own(struct answer_rules *rules, const struct conf_pairs *
                   own->items[j].name);
     }
   }
+  fault->line = 0;
   return RESULT_OK;
 }
 

@@ -46,6 +46,10 @@ struct provider {
 MUST_CHECK enum result provider_compile(const char *name, const struct provider_conf *conf,
                                         struct provider *out_provider, struct conf_fault *out_fault);
 void provider_release(struct provider *p);
+// "file:12: fulfiller.providers.NAME.deliver.body: …" from a fault that is relative to the block, with the line of the
+// key at fault. Always RESULT_INVALID.
+MUST_CHECK enum result provider_fault(const char *file, const struct conf_entry *entry, const struct conf_fault *inner,
+                                      struct conf_fault *out_fault);
 // Compiles every provider of a configuration and forgets it again: for `-t`. file may be NULL.
 MUST_CHECK enum result provider_check_all(const struct fulfiller_conf *conf, const char *file,
                                           struct conf_fault *out_fault);

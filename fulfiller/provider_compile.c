@@ -60,6 +60,7 @@ static enum result add_headers(const struct request_conf *conf, const char *requ
   enum result result = RESULT_OK;
   for (size_t i = 0; result == RESULT_OK && i < conf->headers.count; i++) {
     result = add_header(r, conf->headers.items[i].name, conf->headers.items[i].value, fault);
+    if (result != RESULT_OK) fault->line = conf_pair_line(&conf->headers, i);
   }
   if (result == RESULT_OK && request_id_header[0] != '\0')
     result = add_header(r, request_id_header, "${claim.requestId}", fault);
@@ -266,16 +267,23 @@ void provider_release(struct provider *p)
   *p = (struct provider){0};
 }
 
+enum result provider_fault(const char *file, const struct conf_entry *entry, const struct conf_fault *inner,
+                           struct conf_fault *out_fault)
+{
+  int line = inner->line != 0 ? inner->line : conf_entry_line(fulfiller_provider_table(), entry, inner->text);
+  if (line < 0) line = entry->line;  // out of the environment, which has no lines
+  return FAIL(out_fault, "%.100s:%d: fulfiller.providers.%.64s.%.200s", file == NULL ? "configuration" : file, line,
+              entry->name, inner->text);
+}
+
 enum result provider_check_all(const struct fulfiller_conf *conf, const char *file, struct conf_fault *out_fault)
 {
   for (size_t i = 0; i < conf->providers.count; i++) {
     const struct conf_entry *entry = &conf->providers.items[i];
     struct provider p = {0};
-    struct conf_fault inner;
-    if (provider_compile(entry->name, entry->block, &p, &inner) != RESULT_OK) {
-      return FAIL(out_fault, "%.100s:%d: fulfiller.providers.%.64s.%.200s", file == NULL ? "configuration" : file,
-                  entry->line, entry->name, inner.text);
-    }
+    struct conf_fault inner = {.text = ""};
+    if (provider_compile(entry->name, entry->block, &p, &inner) != RESULT_OK)
+      return provider_fault(file, entry, &inner, out_fault);
     provider_release(&p);
   }
   return RESULT_OK;

@@ -22,8 +22,8 @@ static void judge(enum provider_action action, enum call_kind kind, int status, 
 {
   static char when[] = "2xx /a/b=1", outcome[] = "done";
   struct conf_pair pair = {when, outcome};
-  struct conf_pairs own = {&pair, 1};
-  struct conf_fault fault;
+  struct conf_pairs own = {.items = &pair, .count = 1};
+  struct conf_fault fault = {.text = ""};
   struct answer_rules rules;
   struct verdict v;
   json_t *json = NULL;
@@ -64,7 +64,7 @@ static void try_template(const char *text, enum template_place place)
                                            .currency = "CNY",
                                            .has_amount = true,
                                            .amount = 5};
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   struct template t;
   struct buf out;
   json_t *json = NULL;

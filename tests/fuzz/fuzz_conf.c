@@ -61,7 +61,7 @@ static void check_fault(const struct conf_fault *fault)
 static void check_round_trip(void *config)
 {
   struct buf printed;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   void *again = NULL;
   const char *key = NULL;
   buf_init(&printed, 8 << 20);
@@ -77,7 +77,7 @@ static void check_round_trip(void *config)
 static void fuzz_environment(const uint8_t *data, size_t size)
 {
   struct buf list, text;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   void *config = NULL;
   buf_init(&list, 1 << 20);
   buf_init(&text, 1 << 20);
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   void *config = NULL;
   struct conf_node *root = NULL;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   if (size > 1 << 16) return 0;
   if (conf_tree_parse("f", (const char *)data, size, &root, &fault) != RESULT_OK) check_fault(&fault);
   conf_tree_free(root);

@@ -23,7 +23,7 @@ static void check_fault(const struct conf_fault *fault)
 
 static void check_session(const struct event_file *event, struct event_session *s)
 {
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   char why[JSONX_WHY_BYTES];
   json_t *again = NULL;
   if (s->code[0] == '\0' && event_session_name(event, s, "20261001", "110000", &fault) != RESULT_OK) {
@@ -44,7 +44,7 @@ static void check_session(const struct event_file *event, struct event_session *
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   struct event_file *event = NULL;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   if (size > 1 << 16) return 0;
   if (event_file_parse("f", (const char *)data, size, &event, &fault) != RESULT_OK) {
     check_fault(&fault);

@@ -71,7 +71,7 @@ static const struct conf_table sample_table = {sample_keys, ARRAY_LEN(sample_key
 static struct sample *parse_ok(const char *yaml)
 {
   void *config = NULL;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   if (conf_parse(&sample_table, "x.yaml", yaml, strlen(yaml), &config, &fault) != RESULT_OK) fail_msg("%s", fault.text);
   return config;
 }

@@ -10,7 +10,7 @@
 static void assert_fault(const char *lines, const char *expected)
 {
   struct fulfiller_conf *conf = fixture_conf(lines);
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   enum result result = callback_check_all(conf, "f.yaml", &fault);
   conf_free(fulfiller_conf_table(), conf);
   if (result != RESULT_INVALID || strstr(fault.text, expected) == NULL)
@@ -20,9 +20,9 @@ static void assert_fault(const char *lines, const char *expected)
 static void faults_name_file_line_and_key(void **state)
 {
   (void)state;
-  assert_fault("      callback: {profile: stripe}\n", "f.yaml:3: fulfiller.providers.p.callback.secrets: is missing");
+  assert_fault("      callback: {profile: stripe}\n", "f.yaml:6: fulfiller.providers.p.callback.secrets: is missing");
   assert_fault("      callback: {profile: stripe, secrets: {a: /nowhere/at/all}}\n",
-               "f.yaml:3: fulfiller.providers.p.callback.secrets: cannot read /nowhere/at/all");
+               "f.yaml:6: fulfiller.providers.p.callback.secrets: cannot read /nowhere/at/all");
   assert_fault("      callback: {profile: wechatpay_v3, secrets: {a: b}}\n", "callback.decrypt_key: is missing");
   assert_fault("      callback: {profile: alipay, secrets: {a: b}, decrypt_key: c}\n",
                "callback.decrypt_key: only callbacks of wechatpay_v3");
@@ -93,7 +93,7 @@ static enum result load(const char *profile, const char *path, const char *key_p
 
 static void assert_load_fault(const char *profile, const char *text, mode_t mode, const char *expected)
 {
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   char *path = write_file(text, mode);
   assert_int_equal(load(profile, path, NULL, &fault), RESULT_INVALID);
   if (strstr(fault.text, expected) == NULL) fail_msg("%s", fault.text);
@@ -104,7 +104,7 @@ static void assert_load_fault(const char *profile, const char *text, mode_t mode
 static void secrets_are_read_from_files(void **state)
 {
   (void)state;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   struct rsa_fixture rsa = rsa_fixture_new(2048);
   char *secret = write_file("whsec_x\n", 0600), *pem = write_file(rsa.public_pem, 0600);
   char *right = write_file("0123456789abcdef0123456789abcdef\n", 0600), *wrong = write_file("short", 0600);

@@ -6,7 +6,7 @@
 
 static void assert_fault(const char *yaml, const char *expected)
 {
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   int untouched = 0;
   void *config = &untouched;
   assert_int_equal(conf_parse(&sample_table, "x.yaml", yaml, strlen(yaml), &config, &fault), RESULT_INVALID);
@@ -124,7 +124,7 @@ static void integers_are_plain_decimals(void **state)
   for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
     char yaml[96];
     void *config = NULL;
-    struct conf_fault fault = {""};
+    struct conf_fault fault = {.text = ""};
     snprintf(yaml, sizeof(yaml), "\nweb:\n  anything: %s\n", wrong[i]);
     assert_int_equal(conf_parse(&sample_table, "x.yaml", yaml, strlen(yaml), &config, &fault), RESULT_INVALID);
     if (strncmp(fault.text, "x.yaml:3: web.anything: must be an integer in plain decimal digits", 66) != 0)

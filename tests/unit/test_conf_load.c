@@ -103,7 +103,7 @@ static void an_empty_text_from_the_environment_is_empty(void **state)
 static void a_missing_or_huge_file_is_a_fault(void **state)
 {
   (void)state;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   void *config = NULL;
   assert_int_equal(conf_load(&sample_table, "/nowhere/x.yaml", NULL, &config, &fault), RESULT_NOT_FOUND);
   assert_string_equal(fault.text, "/nowhere/x.yaml: cannot be read: not found");

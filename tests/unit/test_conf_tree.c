@@ -17,7 +17,7 @@ static void assert_fault_of(const char *yaml, size_t len, const char *expected)
 {
   struct conf_node untouched;
   struct conf_node *root = &untouched;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   assert_int_equal(conf_tree_parse("e.yaml", yaml, len, &root, &fault), RESULT_INVALID);
   assert_string_equal(fault.text, expected);
   assert_ptr_equal(root, &untouched);
@@ -27,7 +27,7 @@ static void assert_fault_of(const char *yaml, size_t len, const char *expected)
 static struct conf_node *parse_ok(const char *yaml)
 {
   struct conf_node *root = NULL;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   if (conf_tree_parse("e.yaml", yaml, strlen(yaml), &root, &fault) != RESULT_OK) fail_msg("%s", fault.text);
   return root;
 }
@@ -131,7 +131,7 @@ static void syntax_errors_have_a_line(void **state)
 {
   (void)state;
   struct conf_node *root = NULL;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   static const char *const broken[] = {"a: 1\nb: [1, 2\nc: 3\n", "a: 1\n  b: 2\n", "a: 1\nb: 'x\n", "a: 1\n@: 1\n",
                                        "a: 1\nb: {c: ]\n"};
   for (size_t i = 0; i < ARRAY_LEN(broken); i++) {

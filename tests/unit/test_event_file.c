@@ -23,7 +23,7 @@
 static struct event_file *parse(const char *yaml)
 {
   struct event_file *event = NULL;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   if (event_file_parse("e.yaml", yaml, strlen(yaml), &event, &fault) != RESULT_OK) fail_msg("%s\n%s", fault.text, yaml);
   return event;
 }
@@ -31,7 +31,7 @@ static struct event_file *parse(const char *yaml)
 static void assert_fault(const char *yaml, const char *expected)
 {
   struct event_file untouched, *event = &untouched;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   assert_int_equal(event_file_parse("e.yaml", yaml, strlen(yaml), &event, &fault), RESULT_INVALID);
   assert_string_equal(fault.text, expected);
   assert_ptr_equal(event, &untouched);
@@ -120,7 +120,7 @@ static void demonstrations_start_soon(void **state)
     assert_int_equal(event->sessions[i].after.us, 5000000 + (int64_t)i * 8000000);
   }
   struct event_session *late = &event->sessions[3];
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   assert_string_equal(late->code, "");
   assert_int_equal(late->after.us, 250000);
   assert_int_equal(event_session_name(event, late, "20261001", "110005", &fault), RESULT_OK);
@@ -266,7 +266,7 @@ static void faults_of_the_database_find_their_line(void **state)
       {"limits: a period is named twice", "e.yaml:5: sessions[0].limits: a period is named twice"},
   };
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-    struct conf_fault fault = {""};
+    struct conf_fault fault = {.text = ""};
     event_session_fault(event, &event->sessions[0], cases[i][0], &fault);
     assert_string_equal(fault.text, cases[i][1]);
   }

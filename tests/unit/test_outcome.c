@@ -17,8 +17,8 @@
 static struct answer_rules rules_of(enum provider_action action, enum call_kind kind, struct conf_pair *pairs,
                                     size_t count)
 {
-  struct conf_pairs own = {pairs, count};
-  struct conf_fault fault = {""};
+  struct conf_pairs own = {.items = pairs, .count = count};
+  struct conf_fault fault = {.text = ""};
   struct answer_rules rules;
   if (answer_rules_compile(&own, action, kind, &rules, &fault) != RESULT_OK) fail_msg("%s", fault.text);
   rules.reference_pointer = "/ref";
@@ -200,8 +200,8 @@ static void assert_rule_refused(enum call_kind kind, const char *when, const cha
   snprintf(outcome_copy, sizeof outcome_copy, "%s", outcome);
   struct conf_pair own[] = {
       {(char[]){"2xx /status=A"}, (char[]){"done"}}, {(char[]){"4xx"}, (char[]){"refused"}}, {when_copy, outcome_copy}};
-  struct conf_pairs pairs = {own, ARRAY_LEN(own)};
-  struct conf_fault fault = {""};
+  struct conf_pairs pairs = {.items = own, .count = ARRAY_LEN(own)};
+  struct conf_fault fault = {.text = ""};
   struct answer_rules rules;
   assert_int_equal(answer_rules_compile(&pairs, ACTION_DELIVER, kind, &rules, &fault), RESULT_INVALID);
   if (strstr(fault.text, reason) == NULL) fail_msg("%s: %s", when, fault.text);

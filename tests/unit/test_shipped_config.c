@@ -19,7 +19,7 @@ static char *const nothing[] = {NULL};
 static void print(const char *file, struct buf *out)
 {
   void *config = NULL;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   if (conf_load(scheduler_conf_table(), file, nothing, &config, &fault) != RESULT_OK) fail_msg("%s", fault.text);
   buf_init(out, 1 << 20);
   conf_print(scheduler_conf_table(), config, out);
@@ -50,7 +50,7 @@ static void the_shipped_configuration_is_complete(void **state)
   (void)fclose(file);
   text[len] = '\0';
   struct conf_node *root = NULL;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   if (conf_tree_parse("largesse.yaml", text, len, &root, &fault) != RESULT_OK) fail_msg("%s", fault.text);
   const struct conf_table *table = scheduler_conf_table();
   for (size_t i = 0; i < table->count; i++) {
@@ -69,7 +69,7 @@ static struct event_file *read_event(const char *path)
   size_t len = fread(text, 1, sizeof text, file);
   (void)fclose(file);
   struct event_file *event = NULL;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   if (event_file_parse(path, text, len, &event, &fault) != RESULT_OK) fail_msg("%s", fault.text);
   return event;
 }
@@ -92,7 +92,7 @@ static void the_names_of_providers_are_read_and_nothing_else_of_their_section(vo
 {
   (void)state;
   void *config = NULL;
-  struct conf_fault fault = {""};
+  struct conf_fault fault = {.text = ""};
   static const char yaml[] = "fulfiller:\n  surprise: [1]\n  providers:\n    a: { b: { c: d } }\n    e:\n";
   if (conf_parse(scheduler_conf_table(), "f", yaml, sizeof yaml - 1, &config, &fault) != RESULT_OK)
     fail_msg("%s", fault.text);
