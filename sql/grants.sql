@@ -41,7 +41,11 @@ begin
       ('largesse_reconciler', array['audit_list', 'audit_run', 'audit_begin', 'audit_activities', 'audit_record', 'audit_recorded', 'audit_end', 'audit_runs',
          'audit_figures', 'finding_list', 'finding_show', 'dead_letter_list', 'dead_letter_of_claims', 'dead_letter_show', 'dead_letter_retry_where',
          'activity_json', 'activity_list', 'claim_get', 'claim_get_by_biz', 'provider_list', 'provider_history', 'provider_pause', 'provider_resume',
-         'provider_set'])
+         'provider_set']),
+      ('largesse_scheduler', array['event_out_postpone', 'event_out_figures', 'event_out_parked', 'event_out_retry', 'event_out_discard', 'event_out_purge']),
+      ('largesse_fulfiller', array['webhook_register', 'webhook_take', 'webhook_settle', 'webhook_figures', 'webhook_purge', 'webhook_list',
+         'webhook_deliveries', 'webhook_switch', 'webhook_replay', 'webhook_ping']),
+      ('largesse_reconciler', array['webhook_list', 'webhook_deliveries', 'webhook_switch', 'webhook_replay'])
     ) as g(role_name, functions)
   loop
     for v_sig in

@@ -7,10 +7,13 @@ returns table (activity_id bigint, code text, from_status text)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp
 as $$
+#variable_conflict use_column
 declare
-  v_now timestamptz := largesse.clock_now();
+  v_now   timestamptz := largesse.clock_now();
+  v_ids   bigint[];
+  v_codes text[];
+  v_from  text[];
 begin
-  return query
   with old as materialized (
     select a.id, a.status from largesse.activity a
       join largesse.activity_state_move m on m.from_status = a.status and m.to_status = i_to
@@ -18,17 +21,16 @@ begin
   ), moved as (
     update largesse.activity a set status = i_to, version = a.version + 1, changed_at = v_now
       from old where a.id = old.id and a.status = old.status
-    returning a.id, a.code, a.name, a.kind, a.start_at, a.end_at, a.event_code, old.status as from_status
+    returning a.id, a.code, old.status as from_status
   ), history as (
     insert into largesse.activity_history (activity_id, from_status, to_status, actor, reason, at)
       select m.id, m.from_status, i_to, i_actor, i_reason, v_now from moved m order by m.id
-  ), news as (
-    insert into largesse.event_out (type, subject, data, at, send_after)
-      select 'activity.' || i_to, m.code,
-             jsonb_strip_nulls(jsonb_build_object('code', m.code, 'name', m.name, 'kind', m.kind, 'status', i_to, 'eventCode', m.event_code,
-               'startAt', largesse.time_text(m.start_at), 'endAt', largesse.time_text(m.end_at))),
-             v_now, v_now
-        from moved m order by m.id
   )
-  select m.id, m.code, m.from_status from moved m order by m.id;
+  select array_agg(m.id order by m.id), array_agg(m.code order by m.id), array_agg(m.from_status order by m.id)
+    into v_ids, v_codes, v_from from moved m;
+  if v_ids is null then return; end if;
+  perform largesse.event_emit('activity.' || i_to, v_now, n.ids, v_codes, n.traces, n.docs)
+    from (select array_agg(gen_random_uuid()::text) as ids, array_agg(''::text) as traces, array_agg(j.doc order by c.n) as docs
+            from unnest(v_codes) with ordinality as c(code, n) cross join lateral largesse.activity_json(c.code) j) n;
+  return query select m.id, m.code, m.from_status from unnest(v_ids, v_codes, v_from) as m(id, code, from_status);
 end $$;

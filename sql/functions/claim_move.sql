@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The one function that changes the state of claims. Only legal moves happen; what the new state does not hold is given back in
 -- the same transaction: stock to the activity, allowance to the user's counters of the periods in which the claim was made.
--- A move ends what was due, a reversal that was not made yet, a review and its dead letter.
+-- A move ends what was due, a reversal that was not made yet, a review and its dead letter; and it is told to the business as event claim.<i_to>.
 -- Parameters: keys (parallel arrays); i_to; what to record with each (arrays, or null): provider's reference, failure code and detail; i_is_news: no decision,
 -- but what a provider says of its delivery: claims that are being taken back are left as they are then.
 -- Result: the claims that moved. Others were not in a state from which i_to can be reached, and stay as they are.
@@ -19,6 +19,9 @@ declare
   v_now   timestamptz;
   v_to    largesse.claim_state;
   v_moved record;
+  v_ids   text[];
+  v_trace text[];
+  v_docs  text[];
 begin
   select * into strict v_to from largesse.claim_state s where s.status = i_to;
   if not (v_to.holds_stock and v_to.holds_allowance) then
@@ -45,7 +48,7 @@ begin
              provider_ref = coalesce(f.ref, c.provider_ref), failure_code = f.code, failure_detail = f.detail,
              reversal = case when i_to = 'rolled_back' then c.reversal end, reversal_since = case when i_to = 'rolled_back' then c.reversal_since end
         from found_rows f where c.activity_id = f.activity_id and c.id = f.id
-      returning c.activity_id, c.id, f.user_id, f.quantity, f.created_at, f.status as from_status, c.review_since
+      returning c.activity_id, c.id, f.user_id, f.quantity, f.created_at, f.status as from_status, c.trace, c as claim
     ), letters_closed as (
       update largesse.dead_letter d set closed_at = v_now, closed_by = 'system', resolution = 'settled'
         from moved where d.activity_id = moved.activity_id and d.claim_id = moved.id and d.closed_at is null
@@ -65,11 +68,18 @@ begin
                where g.gives_allowance group by 1, 2, 3, 4) g
         where u.activity_id = g.activity_id and u.user_id = g.user_id and u.period = g.period and u.period_start = g.start
     )
-    select moved.activity_id as a, moved.id as c from moved
+    select moved.activity_id as a, moved.id as c, coalesce(replace(moved.trace::text, '-', ''), '') as trace,
+           largesse.claim_json(moved.claim, (select a.code from largesse.activity a where a.id = moved.activity_id)) as doc
+      from moved
   loop
     activity_id := v_moved.a; claim_id := v_moved.c;
+    v_ids := v_ids || (activity_id || '-' || claim_id);
+    v_trace := v_trace || v_moved.trace;
+    v_docs := v_docs || v_moved.doc;
     return next;
   end loop;
+  -- The id is the same whenever this news is told: a claim comes to each state once.
+  perform largesse.event_emit('claim.' || i_to, v_now, array(select i || '.' || i_to from unnest(v_ids) i), v_ids, v_trace, v_docs);
 end $$;
 
 -- A move that is decided, by us or by a person. Parameters, result, locks, errors: as claim_move_told.

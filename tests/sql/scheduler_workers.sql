@@ -12,15 +12,16 @@ select largesse.activity_put(jsonb_build_object('code', c, 'name', 'a', 'kind', 
 select largesse.activity_action(c, 'publish', 'test', null, null) from unnest(array['a', 'b']) c;
 
 -- Events are taken in order, leased, and taken again only when the lease has run out; done means gone.
-create temp table taken as select * from largesse.event_out_take(1, '1 hour');
-select probe.expect('first', string_agg(subject || ' ' || type, ','), 'a activity.published') from taken;
-select probe.expect('json', (data::jsonb ->> 'code'), 'a') from taken;
+create temp table taken as select * from largesse.event_out_take(1, 1000, '1 hour');
+select probe.expect('first', string_agg(subjects || ' ' || type, ','), 'a activity.published') from taken;
+select probe.expect('json', (docs::jsonb ->> 'code') || ' ' || (docs::jsonb ->> 'status') || ' ' || (docs::jsonb #>> '{availability,total}'), 'a published 20') from taken;
 select probe.expect('instant', (at::timestamptz between now() - interval '1 minute' and now() + interval '1 minute')::text, 'true') from taken;
-select probe.expect('second', string_agg(subject, ','), 'b') from largesse.event_out_take(10, '0 s');
-select probe.expect('leased ones stay', string_agg(subject, ','), 'b') from largesse.event_out_take(10, '0 s');
+select probe.expect('second', string_agg(subjects, ','), 'b') from largesse.event_out_take(10, 1000, '0 s');
+select probe.expect('leased ones stay', string_agg(subjects, ','), 'b') from largesse.event_out_take(10, 1000, '0 s');
 select probe.expect('done', largesse.event_out_done(array(select id from taken))::text, '1');
 select probe.expect('done twice', largesse.event_out_done(array(select id from taken))::text, '0');
 select probe.expect('left', count(*)::text, '1') from largesse.event_out;
+select largesse.event_out_done(array(select id from largesse.event_out));
 
 -- Refusals add up per activity, minute and code.
 select largesse.refusal_add(array[1, 1, 2]::bigint[], array['SOLD_OUT', 'ENDED', 'SOLD_OUT'], array[5, 1, 7]::bigint[]);

@@ -116,7 +116,8 @@ static char *contents(struct fixture *f)
                    "from largesse.stock_adjustment d"
                    " union all select 'history', h.activity_id::text, h.id::text, h.to_status, h.actor, '', '', '' "
                    "from largesse.activity_history h"
-                   " union all select 'news', o.subject, o.type, '', '', '', '', '' from largesse.event_out o"
+                   " union all select 'news', array_to_string(o.subjects, ' '), o.type, '', '', '', '', '' from "
+                   "largesse.event_out o"
                    " order by 1, 2, 3, 4, 5");
 }
 

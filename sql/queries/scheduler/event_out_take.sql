@@ -1,2 +1,2 @@
 -- SPDX-License-Identifier: Apache-2.0
-select id, event_id, type, subject, data, at from largesse.event_out_take($1::int, $2::interval)
+select id, type, at, event_ids, subjects, traces, docs from largesse.event_out_take($1::int, $2::int, $3::interval)
