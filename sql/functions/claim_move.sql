@@ -69,7 +69,9 @@ begin
         where u.activity_id = g.activity_id and u.user_id = g.user_id and u.period = g.period and u.period_start = g.start
     )
     select moved.activity_id as a, moved.id as c, coalesce(replace(moved.trace::text, '-', ''), '') as trace,
-           largesse.claim_json(moved.claim, (select a.code from largesse.activity a where a.id = moved.activity_id)) as doc
+           largesse.claim_doc(moved.claim, (select a.code from largesse.activity a where a.id = moved.activity_id),
+                              (select r.code from largesse.reward r where r.id = (moved.claim).reward_id),
+                              largesse.claim_reversal_attempts(moved.activity_id, moved.id)) as doc
       from moved
   loop
     activity_id := v_moved.a; claim_id := v_moved.c;
