@@ -61,6 +61,7 @@ struct mq_message {
   const char *type;          // NULL: none
   const struct mq_header *headers;
   size_t header_count;
+  bool may_have_no_queue;  // news: that nobody listens is no fault, and it is not sent back (MQ_CONFIRMED then)
 };
 typedef void mq_outcome_fn(void *ctx, enum mq_outcome outcome);
 typedef void mq_depth_fn(void *ctx, enum result r, uint64_t messages);
@@ -70,8 +71,8 @@ struct mq_publisher *mq_publisher_new(struct runtime *rt, const struct mq_conf *
 void mq_publisher_free(struct mq_publisher *p);  // what is unconfirmed gets MQ_LOST first
 void mq_publisher_exchange(struct mq_publisher *p, const struct mq_exchange *e);  // copied
 void mq_publisher_queue(struct mq_publisher *p, const struct mq_queue *q);        // copied
-// Persistent, mandatory; everything is copied. on_outcome (may be NULL) is called exactly once. RESULT_FULL: not taken,
-// no callback.
+// Persistent, mandatory (but see may_have_no_queue); everything is copied. on_outcome (may be NULL) is called exactly
+// once. RESULT_FULL: not taken, no callback.
 MUST_CHECK enum result mq_publish(struct mq_publisher *p, const struct mq_message *m, mq_outcome_fn *on_outcome,
                                   void *ctx);
 // Messages ready in a queue, by passive declaration. RESULT_FULL: not taken, no callback; RESULT_NOT_FOUND through the

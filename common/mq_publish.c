@@ -114,6 +114,7 @@ static struct mq_post *post_new(const struct mq_message *m)
   post->type = place(&at, m->type);
   post->body = at;
   post->body_len = m->body_len;
+  post->may_have_no_queue = m->may_have_no_queue;
   if (m->body_len > 0) memcpy(at, m->body, m->body_len);
   return post;
 }

@@ -16,7 +16,7 @@ struct mq_post {
   mq_outcome_fn *on_outcome;
   void *ctx;
   enum mq_outcome outcome;
-  bool returned;
+  bool returned, may_have_no_queue;
   struct mono_time sent_at;
   const char *exchange, *routing_key, *content_type, *message_id, *type, *body;
   size_t body_len, header_count;

@@ -170,8 +170,9 @@ static void publish(struct mq_publisher *p, struct mq_post *post, struct mono_ti
   post->sent_at = now;
   *slot(p, p->next++) = post;
   amqp_bytes_t body = {.len = post->body_len, .bytes = (void *)(uintptr_t)post->body};
-  int status = amqp_basic_publish(p->conn.amqp, MQ_PUBLISH_CHANNEL, amqp_cstring_bytes(post->exchange),
-                                  amqp_cstring_bytes(post->routing_key), 1, 0, &props, body);
+  int status =
+      amqp_basic_publish(p->conn.amqp, MQ_PUBLISH_CHANNEL, amqp_cstring_bytes(post->exchange),
+                         amqp_cstring_bytes(post->routing_key), post->may_have_no_queue ? 0 : 1, 0, &props, body);
   if (status != AMQP_STATUS_OK) mq_conn_fail(&p->conn, "publish failed: %s", amqp_error_string2(status));
 }
 

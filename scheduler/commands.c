@@ -6,6 +6,7 @@
 #include "scheduler/activity_command.h"
 #include "scheduler/apply.h"
 #include "scheduler/claim_command.h"
+#include "scheduler/event_command.h"
 #include "scheduler/migrate.h"
 
 #define ACTION_USAGE "CODE --reason TEXT [--format text|json]"
@@ -30,6 +31,9 @@ const struct daemon_command *scheduler_commands(void)
       {"claims list", "--activity CODE [--status STATUS] | --user ID  [--format text|json]",
        "claims of an activity or of a user", claim_command_list},
       {"claims show", "CLAIMID | ACTIVITY BIZID", "one claim", claim_command_show},
+      {"events parked", "[--format text|json]", "events that could not be sent", event_command_parked},
+      {"events retry", "ID…|all", "sends parked events once more", event_command_retry},
+      {"events discard", "ID…|all", "throws parked events away", event_command_discard},
       {NULL, NULL, NULL, NULL},
   };
   return commands;

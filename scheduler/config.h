@@ -24,7 +24,8 @@ struct sweep_conf {
 };
 struct relay_conf {
   struct span every, lease;
-  int64_t rows;
+  int64_t rows, unconfirmed_max, tries;
+  struct span parked_retention;
 };
 
 struct scheduler_conf {

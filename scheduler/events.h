@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relay: rows of event_out become CloudEvents on largesse.events and are removed after the confirm.
-// Owner: app; loop thread.
+// The relay: events of event_out become CloudEvents on largesse.events, and a row is removed after the confirm of its
+// last. Owner: app; loop thread.
 #pragma once
 
 #include "common/db.h"

@@ -117,25 +117,52 @@ int64_t store_due_count_row(const struct db_rows *rows)
   return db_rows_count(rows) > 0 ? db_rows_i64(rows, 0, 0) : 0;
 }
 
-const struct db_statement *store_events_take(struct db_args *args, int64_t limit, struct span lease)
+const struct db_statement *store_events_take(struct db_args *args, int64_t rows, int64_t events, struct span lease)
 {
-  db_args_i64(args, limit);
+  db_args_i64(args, rows);
+  db_args_i64(args, events);
   store_span(args, lease);
   return &SQL_EVENT_OUT_TAKE;
 }
 
 struct event_row store_event_row(const struct db_rows *rows, size_t row)
 {
-  enum { ID, EVENT_ID, TYPE, SUBJECT, DATA, AT };
+  enum { ID, TYPE, AT, EVENT_IDS, SUBJECTS, TRACES, DOCS };
   return (struct event_row){
       .id = db_rows_i64(rows, row, ID),
-      .event_id = db_rows_text(rows, row, EVENT_ID),
       .type = db_rows_text(rows, row, TYPE),
-      .subject = db_rows_text(rows, row, SUBJECT),
-      .data = db_rows_text(rows, row, DATA),
       .at = db_rows_text(rows, row, AT),
-      .data_len = db_rows_text_len(rows, row, DATA),
+      .event_ids = db_rows_text(rows, row, EVENT_IDS),
+      .subjects = db_rows_text(rows, row, SUBJECTS),
+      .traces = db_rows_text(rows, row, TRACES),
+      .docs = db_rows_text(rows, row, DOCS),
   };
+}
+
+const struct db_statement *store_events_postpone(struct db_args *args, const struct event_batch *b, struct span pause,
+                                                 int64_t tries_max)
+{
+  db_args_i64(args, b->id);
+  db_args_array(args, DB_ARRAY_INT4);
+  for (size_t i = 0; i < b->count; i++)
+    if (b->items[i].is_failed) db_args_array_i64(args, (int64_t)i + 1);
+  db_args_array_end(args);
+  db_args_text(args, b->fault);
+  store_span(args, pause);
+  db_args_i64(args, tries_max);
+  return &SQL_EVENT_OUT_POSTPONE;
+}
+
+const struct db_statement *store_events_figures(struct db_args *args)
+{
+  (void)args;
+  return &SQL_EVENT_OUT_FIGURES;
+}
+
+const struct db_statement *store_events_purge(struct db_args *args, struct span retention)
+{
+  store_span(args, retention);
+  return &SQL_EVENT_OUT_PURGE;
 }
 
 const struct db_statement *store_events_done(struct db_args *args, const int64_t *ids, size_t count)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/db.h"
+#include "scheduler/event_batch.h"
 
 // --- activities in memory
 struct activity_row {
@@ -45,14 +46,14 @@ const struct db_statement *store_due_count(struct db_args *args, int64_t limit);
 int64_t store_due_count_row(const struct db_rows *rows);
 
 // --- events
-struct event_row {
-  int64_t id;
-  const char *event_id, *type, *subject, *data, *at;
-  size_t data_len;
-};
-const struct db_statement *store_events_take(struct db_args *args, int64_t limit, struct span lease);
+const struct db_statement *store_events_take(struct db_args *args, int64_t rows, int64_t events, struct span lease);
 struct event_row store_event_row(const struct db_rows *rows, size_t row);
 const struct db_statement *store_events_done(struct db_args *args, const int64_t *ids, size_t count);
+// The failed events of the batch are left. The row says whether they are parked now.
+const struct db_statement *store_events_postpone(struct db_args *args, const struct event_batch *b, struct span pause,
+                                                 int64_t tries_max);
+const struct db_statement *store_events_figures(struct db_args *args);  // lag in milliseconds, parked events
+const struct db_statement *store_events_purge(struct db_args *args, struct span retention);
 
 // --- counters of refusals
 struct refusal_row {

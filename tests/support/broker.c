@@ -123,7 +123,25 @@ void broker_publish_dead(struct broker *b, const char *exchange, const char *rou
   publish(b, exchange, routing_key, body, len, &headers);
 }
 
-bool broker_get(struct broker *b, const char *queue, struct buf *out_body)
+static void put_line(struct buf *out, amqp_bytes_t name, amqp_bytes_t value)
+{
+  buf_append(out, name.bytes, name.len);
+  buf_puts(out, ": ");
+  buf_append(out, value.bytes, value.len);
+  buf_putc(out, '\n');
+}
+
+static void put_headers(struct buf *out, const amqp_basic_properties_t *p)
+{
+  put_line(out, amqp_cstring_bytes("message-id"), p->message_id);
+  put_line(out, amqp_cstring_bytes("content-type"), p->content_type);
+  for (int i = 0; i < p->headers.num_entries; i++) {
+    const amqp_table_entry_t *e = &p->headers.entries[i];
+    if (e->value.kind == AMQP_FIELD_KIND_UTF8) put_line(out, e->key, e->value.value.bytes);
+  }
+}
+
+bool broker_get_all(struct broker *b, const char *queue, struct buf *out_body, struct buf *out_headers)
 {
   amqp_rpc_reply_t reply = amqp_basic_get(b->conn, CHANNEL, amqp_cstring_bytes(queue), 1);
   if (reply.reply_type != AMQP_RESPONSE_NORMAL) support_die("broker: cannot read %s", queue);
@@ -132,9 +150,15 @@ bool broker_get(struct broker *b, const char *queue, struct buf *out_body)
   reply = amqp_read_message(b->conn, CHANNEL, &message, 0);
   if (reply.reply_type != AMQP_RESPONSE_NORMAL) support_die("broker: cannot read a message of %s", queue);
   buf_append(out_body, message.body.bytes, message.body.len);
+  if (out_headers != NULL) put_headers(out_headers, &message.properties);
   amqp_destroy_message(&message);
   amqp_maybe_release_buffers(b->conn);
   return true;
+}
+
+bool broker_get(struct broker *b, const char *queue, struct buf *out_body)
+{
+  return broker_get_all(b, queue, out_body, NULL);
 }
 
 int64_t broker_count(struct broker *b, const char *queue)

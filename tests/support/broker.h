@@ -18,6 +18,8 @@ void broker_publish_dead(struct broker *b, const char *exchange, const char *rou
                          const char *queue, int64_t deaths);
 // Takes and acknowledges one message; false if the queue is empty.
 bool broker_get(struct broker *b, const char *queue, struct buf *out_body);
+// The same; the text headers and the message id ("message-id") go to out_headers as lines "name: value".
+bool broker_get_all(struct broker *b, const char *queue, struct buf *out_body, struct buf *out_headers);
 bool broker_has_queue(struct broker *b, const char *queue);
 int64_t broker_count(struct broker *b, const char *queue);  // messages ready; -1 if there is no such queue
 void broker_bind_queue(struct broker *b, const char *queue, const char *exchange,
