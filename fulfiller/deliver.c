@@ -8,6 +8,7 @@
 #include "fulfiller/guard.h"
 #include "fulfiller/lane.h"
 #include "fulfiller/settle.h"
+#include "fulfiller/transcript.h"
 
 static void call(struct job *job, enum call_kind kind);
 
@@ -61,12 +62,35 @@ static bool may_act_after(const struct job *job)
          has_lease_for(job, job->lane->provider.second_call) && !job->lane->is_stopping;
 }
 
+static enum result render(struct job *job, enum call_kind kind, uint64_t span)
+{
+  char traceparent[TRACE_PARENT_BYTES];
+  trace_parent_of(job->trace, span, traceparent);
+  return provider_render(&job->lane->provider, job->action, kind, &job->facts, traceparent, &job->lane->call);
+}
+
+// What is plain needs no record: a delivery that was done at the first try.
+static bool is_plain(const struct job *job)
+{
+  return job->action == ACTION_DELIVER && job->call.kind == CALL_ACT && job->tries == 1 && job->earlier == NULL &&
+         job->call.verdict.outcome == OUTCOME_DONE;
+}
+
+// The request is rendered once more, so that those that need no record cost nothing.
+static void record(struct job *job, const struct http_answer *answer)
+{
+  job->call.answer = transcript_answer(NULL, answer);
+  if (render(job, job->call.kind, job->call.span) == RESULT_OK)
+    job->call.request = transcript_request(NULL, &job->lane->call.request);
+}
+
 static void on_answer(struct job *job, const struct provider_request *request, const struct http_answer *answer)
 {
   outcome_classify(&request->rules, answer, clk_wall(), &job->call.verdict);
   job->call.duration = answer->duration;
   metric_series_observe(job->lane->call_seconds, span_to_seconds(answer->duration));
   if (!job->lane->is_stopping) lane_guard_heard(job->lane->guard, job->is_probe, answer->stage, answer->status);
+  if (!is_plain(job)) record(job, answer);
 }
 
 static void on_acted(void *ctx, const struct http_answer *answer)
@@ -90,10 +114,8 @@ static void on_inquired(void *ctx, const struct http_answer *answer)
 static void call(struct job *job, enum call_kind kind)
 {
   struct lane *lane = job->lane;
-  char traceparent[TRACE_PARENT_BYTES];
   uint64_t span = trace_next(&lane->spans);
-  trace_parent_of(job->trace, span, traceparent);
-  enum result result = provider_render(&lane->provider, job->action, kind, &job->facts, traceparent, &lane->call);
+  enum result result = render(job, kind, span);
   if (result != RESULT_OK) {
     job->review = "request_not_possible";
     finish_without_call(job, "REQUEST_NOT_POSSIBLE",

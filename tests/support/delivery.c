@@ -26,6 +26,12 @@
   "        answers: {'2xx /status=SUCCESS': done, '2xx /status=PENDING': pending, '2xx': unknown}\n"         \
   "      inquire:\n"                                                                                         \
   "        path: /credits/${claim.requestId}\n"                                                              \
+  "      reverse:\n"                                                                                         \
+  "        path: /credits/${claim.id}/reverse\n"                                                             \
+  "        body: '{\"refundId\": \"${claim.requestId}\"}'\n"                                                 \
+  "        answers: {'2xx /status=SUCCESS': done, '2xx': unknown}\n"                                         \
+  "      inquire_reverse:\n"                                                                                 \
+  "        path: /credits/${claim.id}/reverse/${claim.requestId}\n"                                          \
   "      pending_poll: 1s\n"                                                                                 \
   "      breaker: { failure_ratio: 0 }\n"
 
