@@ -4,12 +4,12 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "common/jsonx.h"
 #include "common/mem.h"
 #include "common/text.h"
 #include "fulfiller/callback_read.h"
+#include "fulfiller/redact.h"
 
 #define SCALAR_BYTES    (16 * 1024)
 #define BODY_BYTES_MAX  (4 * 1024 * 1024)
@@ -198,46 +198,23 @@ static bool is_for_us(const struct callback_profile *p, const json_t *document, 
 
 // --- what is kept of the body
 
-static bool is_private(const char *name)
-{
-  static const char *const parts[] = {"openid", "open_id",  "unionid", "phone", "mobile",   "email",   "address",
-                                      "secret", "password", "token",   "card",  "bank",     "name",    "buyer",
-                                      "payer",  "logon",    "sign",    "cert",  "passport", "receiver"};
-  for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-    if (strcasestr(name, parts[i]) != NULL) return true;
-  }
-  return false;
-}
-
-// Replaces what may be about a person. The depth is bounded by the parser.
-static void mask(json_t *value)
-{
-  const char *name = NULL;
-  json_t *member = NULL;
-  size_t index = 0;
-  if (json_is_object(value)) {
-    void *next = NULL;
-    json_object_foreach_safe(value, next, name, member)
-    {
-      if (is_private(name))
-        json_object_set_new(value, name, json_string("***"));
-      else
-        mask(member);
-    }
-  }
-  json_array_foreach(value, index, member) mask(member);
-}
-
+// The provider's names of accounts of people, beyond those that are masked everywhere.
 static void take_body(const json_t *document, struct callback_event *e)
 {
-  struct buf text;
-  json_t *copy = json_deep_copy(document);
+  char logon[] = "buyer_logon_id", buyer[] = "buyer_id", seller[] = "seller_email";
+  char *more[] = {logon, buyer, seller};
+  const struct conf_texts names = {more, ARRAY_LEN(more)};
+  struct redact redact;
+  struct buf text, masked;
+  redact_init(&redact, &names);
   buf_init(&text, BODY_BYTES_MAX);
-  mask(copy);
-  jsonx_write(copy, &text);
-  verdict_put(e->body, sizeof e->body, buf_text(&text));
-  json_decref(copy);
+  buf_init(&masked, CALLBACK_BODY_BYTES);
+  jsonx_write(document, &text);
+  redact_text(&redact, buf_text(&text), text.len, &masked);
+  verdict_put(e->body, sizeof e->body, buf_text(&masked));
+  buf_release(&masked);
   buf_release(&text);
+  redact_release(&redact);
 }
 
 enum result callback_event_from(const struct callback_profile *p, struct signature *s, const json_t *document,

@@ -36,7 +36,7 @@ begin
          'claim_list_by_activity', 'activity_put', 'activity_action', 'activity_advance', 'activity_next_due', 'activity_json', 'activity_list',
          'activity_history_list', 'activity_cache', 'stock_adjust', 'reward_put', 'reward_json', 'event_put', 'local_time', 'event_out_take', 'event_out_done',
          'refusal_add', 'activity_cache_find', 'claim_due_count', 'provider_held', 'partitions_ensure', 'partition_month']),
-      ('largesse_fulfiller', array['claim_take', 'claim_settle', 'dead_letter_unreadable', 'delivery_figures', 'provider_register', 'provider_poll', 'provider_leave', 'provider_breaker',
+      ('largesse_fulfiller', array['claim_take', 'claim_settle', 'callback_apply', 'dead_letter_unreadable', 'delivery_figures', 'provider_register', 'provider_poll', 'provider_leave', 'provider_breaker',
          'provider_list', 'provider_history', 'provider_pause', 'provider_resume', 'provider_set']),
       ('largesse_reconciler', array['audit_list', 'audit_run', 'audit_begin', 'audit_activities', 'audit_record', 'audit_recorded', 'audit_end', 'audit_runs',
          'audit_figures', 'finding_list', 'finding_show', 'dead_letter_list', 'dead_letter_of_claims', 'dead_letter_show', 'dead_letter_retry_where',

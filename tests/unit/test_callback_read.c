@@ -382,8 +382,9 @@ static void what_is_kept_has_no_personal_data(void **state)
                             "{\"requestId\":\"1-2\",\"payer\":{\"openid\":\"oUpF8\"},\"list\":[{\"mobile\":\"138\"}],"
                             "\"state\":\"ok\"}"),
                    RESULT_OK);
-  assert_string_equal(f.event.body,
-                      "{\"requestId\":\"1-2\",\"payer\":\"***\",\"list\":[{\"mobile\":\"***\"}],\"state\":\"ok\"}");
+  assert_string_equal(
+      f.event.body,
+      "{\"requestId\":\"1-2\",\"payer\":{\"openid\":\"***\"},\"list\":[{\"mobile\":\"***\"}],\"state\":\"ok\"}");
   fixture_free(&f);
 }
 
