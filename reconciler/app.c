@@ -9,6 +9,7 @@
 #include "common/mem.h"
 #include "reconciler/cli.h"
 #include "reconciler/figures.h"
+#include "reconciler/operation_worker.h"
 #include "reconciler/routes.h"
 
 #define HEALTH_EVERY      span_ms(200)
@@ -55,6 +56,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   app->db = db_pool_new(rt, &app->conf.daemon.database, "largesse-reconciler", RECONCILER_ROLE);
   app->web = web_server_new(rt, &app->conf.web, reconciler_routes(), app);
   app->figures = figures_new(rt, app->db, app->conf.figures_every);
+  app->operations = operation_worker_new(rt, app->db, &app->conf.operations);
   app->health_timer = loop_timer_new(rt->loop, on_health_due, app);
   char why[WEB_WHY_BYTES] = "";
   enum result result = web_server_start(app->web, why);
@@ -64,6 +66,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
     return result;
   }
   figures_start(app->figures);
+  operation_worker_start(app->operations);
   on_health_due(app);
   *out_app = app;
   return RESULT_OK;
@@ -74,6 +77,7 @@ void app_reload(struct app *app, const void *config)
   app->conf = *(const struct reconciler_conf *)config;
   db_pool_reload(app->db, &app->conf.daemon.database);
   figures_set_every(app->figures, app->conf.figures_every);
+  operation_worker_reload(app->operations, &app->conf.operations);
 }
 
 void app_drain(struct app *app)
@@ -82,15 +86,20 @@ void app_drain(struct app *app)
   look_at_health(app);
   web_server_drain(app->web);
   figures_stop(app->figures);
+  operation_worker_stop(app->operations);
 }
 
-bool app_is_idle(const struct app *app) { return web_server_open_requests(app->web) == 0 && app->open_calls == 0; }
+bool app_is_idle(const struct app *app)
+{
+  return web_server_open_requests(app->web) == 0 && app->open_calls == 0 && operation_worker_is_idle(app->operations);
+}
 
 // The database's callbacks come while their receivers live.
 void app_stop(struct app *app)
 {
   db_pool_free(app->db);
   figures_free(app->figures);
+  operation_worker_free(app->operations);
   web_server_free(app->web);
   loop_timer_free(app->health_timer);
   buf_release(&app->scratch);

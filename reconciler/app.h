@@ -13,6 +13,7 @@
 #include "reconciler/config.h"
 
 struct figures;
+struct operation_worker;
 struct loop_timer;
 
 struct app {
@@ -21,6 +22,7 @@ struct app {
   struct db_pool *db;
   struct web_server *web;
   struct figures *figures;
+  struct operation_worker *operations;
   struct buf scratch;  // for one answer at a time
   struct loop_timer *health_timer;
   size_t open_calls;      // of handlers; they hold a request and a statement

@@ -6,6 +6,8 @@
 #include "reconciler/audit_command.h"
 #include "reconciler/dead_letter_command.h"
 #include "reconciler/finding_command.h"
+#include "reconciler/operation_command.h"
+#include "reconciler/order_command.h"
 
 const struct daemon_command *reconciler_commands(void)
 {
@@ -16,10 +18,26 @@ const struct daemon_command *reconciler_commands(void)
       {"findings list", FINDING_LIST_USAGE, "what audits found and is not gone", finding_command_list},
       {"findings show", FINDING_SHOW_USAGE, "one finding with its cause and the next step", finding_command_show},
       {"dead-letters list", DEAD_LETTER_LIST_USAGE, "what machines could not finish", dead_letter_command_list},
+      {"dead-letters groups", DEAD_LETTER_GROUPS_USAGE, "the same by cause, the largest group first",
+       dead_letter_command_groups},
       {"dead-letters show", DEAD_LETTER_SHOW_USAGE, "one dead letter with every attempt at the provider",
        dead_letter_command_show},
       {"dead-letters retry", DEAD_LETTER_RETRY_USAGE, "send claims round again, under the same request id",
-       dead_letter_command_retry},
+       order_command_retry},
+      {"dead-letters refund", DEAD_LETTER_REFUND_USAGE,
+       "give up and return everything; what may have been delivered is first reversed at its provider",
+       order_command_refund},
+      {"dead-letters resolve", DEAD_LETTER_RESOLVE_USAGE,
+       "close them by what a person knows: delivered by other means, with a proof, or certainly not delivered",
+       order_command_resolve},
+      {"claims roll-back", CLAIM_ROLL_BACK_USAGE,
+       "take delivered claims back: reversed at the provider, then everything is returned", order_command_roll_back},
+      {"operations list", OPERATION_LIST_USAGE, "what people did about dead letters and claims, newest first",
+       operation_command_list},
+      {"operations show", OPERATION_SHOW_USAGE, "one operation with its progress and, if asked, its items",
+       operation_command_show},
+      {"operations cancel", OPERATION_CANCEL_USAGE, "end an operation; what it has done stays done",
+       operation_command_cancel},
       {NULL, NULL, NULL, NULL},
   };
   return commands;

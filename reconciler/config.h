@@ -12,11 +12,17 @@ struct audit_conf {
   int64_t findings_max;           // of one audit of one activity
 };
 
+struct operations_conf {
+  int64_t batch_rows;  // items done by one statement
+  int64_t rate;        // items a second, unless an operation says otherwise
+  struct span every;   // the pause before looking again when nothing is due
+};
+
 struct reconciler_conf {
   struct daemon_conf daemon;  // first: daemon.h relies on it
   struct web_conf web;
   struct audit_conf audit;
-  int64_t retry_batch_rows;  // dead letters retried by one statement
+  struct operations_conf operations;
   struct span figures_every;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts findings and dead letters now and then, for the metrics.
+// Counts findings, dead letters and operations now and then, for the metrics.
 // Owner: app; loop thread.
 #include "reconciler/figures.h"
 
@@ -35,6 +35,8 @@ static void put_figure(struct figures *f, const struct figure_row *row)
   } else if (strcmp(row->figure, "dead") == 0) {
     remember_provider(f, row->label);
     metric_series_put(METRIC_SERIES(metrics, M_DEAD_LETTERS, row->label), (double)row->amount);
+  } else if (strcmp(row->figure, "operations") == 0) {
+    metric_put(metrics, M_OPERATIONS_RUNNING, (double)row->amount);
   } else {
     metric_put(metrics, M_AUDIT_LAST_SUCCESS, (double)row->amount / 1e6);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts findings and dead letters now and then, for the metrics.
+// Counts findings, dead letters and operations now and then, for the metrics.
 // Owner: app; loop thread.
 #pragma once
 

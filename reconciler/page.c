@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page at /: findings and dead letters as text, made on the server, without scripts.
+// The page at /: findings, dead letters and operations as text, made on the server, without scripts.
 // Owner: web routes; loop thread.
 #include "reconciler/page.h"
 
@@ -9,9 +9,10 @@
 #include "common/html_out.h"
 #include "common/jsonx.h"
 #include "reconciler/call.h"
-#include "reconciler/store.h"
+#include "reconciler/store_operation.h"
 
-#define ROWS_MAX 200
+#define ROWS_MAX       200
+#define OPERATIONS_MAX 20
 
 static const char policy[] =
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -50,6 +51,11 @@ static const struct doc_column letter_columns[] = {
     {"Opened", "openedAt", 0},
     {NULL, NULL, 0},
 };
+static const struct doc_column operation_columns[] = {
+    {"Id", "operationId", 0},  {"Kind", "kind", 0},           {"State", "state", 0}, {"Done", "done", 0},
+    {"Of", "total", 0},        {"Skipped", "alreadyDone", 0}, {"Actor", "actor", 0}, {"Reason", "reason", 0},
+    {"Begun", "createdAt", 0}, {"Ended", "finishedAt", 0},    {NULL, NULL, 0},
+};
 
 static void harden(struct web_request *web)
 {
@@ -84,21 +90,26 @@ static void put_doc(struct buf *b, const struct doc_column *columns, const char 
   json_decref(json);
 }
 
-static void put_table(struct buf *b, const struct doc_column *columns, const struct db_rows *rows, const char *title,
-                      const char *none, const char *command)
+struct table_words {
+  const char *title, *none, *command;
+  const char *tone;  // of the count, if there is something
+};
+
+static void put_table(struct buf *b, const struct doc_column *columns, const struct db_rows *rows,
+                      const struct table_words *words)
 {
   size_t count = db_rows_count(rows);
-  buf_printf(b, "<h2>%s</h2>\n", title);
+  buf_printf(b, "<h2>%s</h2>\n", words->title);
   if (count == 0) {
-    buf_printf(b, "<p class=\"ok\">%s</p>\n", none);
+    buf_printf(b, "<p class=\"ok\">%s</p>\n", words->none);
     return;
   }
-  buf_printf(b, "<p class=\"bad\">%s%zu%s</p>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>",
+  buf_printf(b, "<p class=\"%s\">%s%zu%s</p>\n<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>", words->tone,
              count == ROWS_MAX ? "The first " : "", count, count == 1 ? " entry" : " entries");
   for (const struct doc_column *c = columns; c->title != NULL; c++) buf_printf(b, "<th scope=\"col\">%s", c->title);
   buf_puts(b, "</tr></thead><tbody>\n");
   for (size_t i = 0; i < count; i++) put_doc(b, columns, db_rows_text(rows, i, 1), db_rows_text_len(rows, i, 1));
-  buf_printf(b, "</tbody></table></div>\n<p>On the command line: <code>%s</code></p>\n", command);
+  buf_printf(b, "</tbody></table></div>\n<p>On the command line: <code>%s</code></p>\n", words->command);
 }
 
 struct page_call {
@@ -110,11 +121,12 @@ static struct page_call *of(struct call *c) { return CONTAINER_OF(c, struct page
 
 static void on_end(struct call *c) { buf_release(&of(c)->html); }
 
-static void on_letters(struct call *c, const struct db_rows *rows)
+static void on_operations(struct call *c, const struct db_rows *rows)
 {
   struct buf *b = &of(c)->html;
-  put_table(b, letter_columns, rows, "Dead letters", "Nothing waits for a person.",
-            "reconciler dead-letters list|show|retry");
+  put_table(b, operation_columns, rows,
+            &(struct table_words){"Operations", "Nobody has ordered anything yet.",
+                                  "reconciler operations list|show|cancel", "ok"});
   buf_puts(b, "</body></html>\n");
   harden(c->web);
   if (buf_result(b) == RESULT_OK)
@@ -125,10 +137,20 @@ static void on_letters(struct call *c, const struct db_rows *rows)
   call_end(c);
 }
 
+static void on_letters(struct call *c, const struct db_rows *rows)
+{
+  put_table(&of(c)->html, letter_columns, rows,
+            &(struct table_words){"Dead letters", "Nothing waits for a person.",
+                                  "reconciler dead-letters list|groups|show|retry|refund|resolve", "bad"});
+  c->on_rows = on_operations;
+  call_send(c, store_operation_list(call_args(c), NULL, NULL, 0, OPERATIONS_MAX));
+}
+
 static void on_findings(struct call *c, const struct db_rows *rows)
 {
-  const struct dead_letter_filter any = {NULL, NULL, NULL};
-  put_table(&of(c)->html, finding_columns, rows, "Findings", "No finding is open.", "reconciler findings list|show");
+  const struct dead_letter_filter any = {NULL, NULL, NULL, NULL};
+  put_table(&of(c)->html, finding_columns, rows,
+            &(struct table_words){"Findings", "No finding is open.", "reconciler findings list|show", "bad"});
   c->on_rows = on_letters;
   call_send(c, store_dead_letter_list(call_args(c), "open", &any, 0, ROWS_MAX));
 }

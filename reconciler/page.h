@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page at /: findings and dead letters as text, made on the server, without scripts.
+// The page at /: findings, dead letters and operations as text, made on the server, without scripts.
 // Owner: web routes; loop thread.
 #pragma once
 

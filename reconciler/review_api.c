@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading over HTTP: dead letters, findings, runs of the audit. Lists are {items, next}.
+// Reading over HTTP: dead letters, operations, findings, runs of the audit. Lists are {items, next}.
 // Owner: web routes; loop thread.
 #include "reconciler/review_api.h"
 
@@ -8,7 +8,7 @@
 #include "common/cmdline.h"
 #include "common/text.h"
 #include "reconciler/call.h"
-#include "reconciler/store.h"
+#include "reconciler/store_operation.h"
 
 #define LIMIT_DEFAULT 100
 #define LIMIT_MAX     1000
@@ -78,7 +78,10 @@ static bool read_limit(struct web_request *web, int64_t *out_limit)
   return call_number(web, "limit", 1, LIMIT_MAX, out_limit);
 }
 
-void review_api_dead_letters(struct web_request *web)
+typedef const struct db_statement *letters_fn(struct db_args *args, const char *state,
+                                              const struct dead_letter_filter *f, int64_t after, int64_t limit);
+
+static void list_letters(struct web_request *web, letters_fn *statement)
 {
   struct dead_letter_filter f;
   const char *state = NULL;
@@ -86,7 +89,8 @@ void review_api_dead_letters(struct web_request *web)
   int index;
   if (!read_limit(web, &limit) || !call_number(web, "after", 0, INT64_MAX, &after) ||
       !call_text(web, "state", &state) || !call_text(web, "provider", &f.provider) ||
-      !call_text(web, "cause", &f.cause) || !call_text(web, "activityCode", &f.activity_code))
+      !call_text(web, "cause", &f.cause) || !call_text(web, "activityCode", &f.activity_code) ||
+      !call_text(web, "fingerprint", &f.fingerprint))
     return;
   if (state == NULL) state = "open";
   if (!cmdline_choice(state, "open|closed|all", &index)) {
@@ -94,8 +98,11 @@ void review_api_dead_letters(struct web_request *web)
     return;
   }
   struct list_call *l = list_call_new(web, limit, false);
-  call_send(&l->call, store_dead_letter_list(call_args(&l->call), state, &f, after, limit + 1));
+  call_send(&l->call, statement(call_args(&l->call), state, &f, after, limit + 1));
 }
+
+void review_api_dead_letters(struct web_request *web) { list_letters(web, store_dead_letter_list); }
+void review_api_dead_letter_groups(struct web_request *web) { list_letters(web, store_dead_letter_groups); }
 
 void review_api_findings(struct web_request *web)
 {
@@ -122,6 +129,45 @@ void review_api_audits(struct web_request *web)
   call_send(&l->call, store_audit_runs(call_args(&l->call), after, limit + 1));
 }
 
+void review_api_operations(struct web_request *web)
+{
+  const char *state = NULL, *kind = NULL;
+  int64_t limit, after = 0;
+  int index;
+  if (!read_limit(web, &limit) || !call_number(web, "after", 1, INT64_MAX, &after) ||
+      !call_text(web, "state", &state) || !call_text(web, "kind", &kind))
+    return;
+  if (state != NULL && !cmdline_choice(state, "running|done|cancelled|all", &index)) {
+    call_refuse(web, "state: must be running, done, cancelled or all");
+    return;
+  }
+  if (kind != NULL && !cmdline_choice(kind, "retry|refund|resolve|roll_back", &index)) {
+    call_refuse(web, "kind: must be retry, refund, resolve or roll_back");
+    return;
+  }
+  struct list_call *l = list_call_new(web, limit, false);
+  call_send(&l->call, store_operation_list(call_args(&l->call), state, kind, after, limit + 1));
+}
+
+// The number in the path. False after a 404.
+static bool read_id(struct web_request *web, const char *what, int64_t *out_id)
+{
+  const char *text = web_param(web, "id");
+  if (text_to_i64(text, strlen(text), out_id) == RESULT_OK && *out_id > 0) return true;
+  call_not_found(web, what);
+  return false;
+}
+
+void review_api_operation_items(struct web_request *web)
+{
+  int64_t id, limit, after = 0;
+  if (!read_id(web, "an operation's id is a number", &id) || !read_limit(web, &limit) ||
+      !call_number(web, "after", 0, INT64_MAX, &after))
+    return;
+  struct list_call *l = list_call_new(web, limit, false);
+  call_send(&l->call, store_operation_items(call_args(&l->call), id, after, limit + 1));
+}
+
 // --- one item
 
 static void on_item(struct call *c, const struct db_rows *rows)
@@ -135,14 +181,18 @@ static void on_item(struct call *c, const struct db_rows *rows)
 
 void review_api_dead_letter(struct web_request *web)
 {
-  const char *text = web_param(web, "id");
-  int64_t id = 0;
-  if (text_to_i64(text, strlen(text), &id) != RESULT_OK || id < 1) {
-    call_not_found(web, "a dead letter's id is a number");
-    return;
-  }
+  int64_t id;
+  if (!read_id(web, "a dead letter's id is a number", &id)) return;
   struct call *c = call_new(web, sizeof *c, on_item);
   call_send(c, store_dead_letter_show(call_args(c), id));
+}
+
+void review_api_operation(struct web_request *web)
+{
+  int64_t id;
+  if (!read_id(web, "an operation's id is a number", &id)) return;
+  struct call *c = call_new(web, sizeof *c, on_item);
+  call_send(c, store_operation_show(call_args(c), id, false));
 }
 
 void review_api_finding(struct web_request *web)

@@ -4,23 +4,36 @@
 #include "reconciler/routes.h"
 
 #include "common/compiler.h"
+#include "reconciler/operation_api.h"
 #include "reconciler/page.h"
-#include "reconciler/retry_api.h"
 #include "reconciler/review_api.h"
 
 #define READERS        (WEB_READ | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
-#define RETRY_BODY_MAX (256u * 1024u)
+#define REVIEWERS      (WEB_REVIEW | WEB_ADMIN)
+#define ORDER_BODY_MAX (256u * 1024u)
 
 static const struct web_route items[] = {
     {"GET", "/", READERS, WEB_BODY_NONE, 0, page_show, "page"},
     {"GET", "/page.css", WEB_OPEN, WEB_BODY_NONE, 0, page_style, "page_style"},
     {"GET", "/v1/audits", READERS, WEB_BODY_NONE, 0, review_api_audits, "audits_list"},
+    {"POST", "/v1/claims/{claimId}/roll-back", REVIEWERS, WEB_BODY_JSON_OPTIONAL, 0, operation_api_roll_back,
+     "claims_roll_back"},
     {"GET", "/v1/dead-letters", READERS, WEB_BODY_NONE, 0, review_api_dead_letters, "dead_letters_list"},
+    {"GET", "/v1/dead-letters/groups", READERS, WEB_BODY_NONE, 0, review_api_dead_letter_groups, "dead_letters_groups"},
     {"GET", "/v1/dead-letters/{id}", READERS, WEB_BODY_NONE, 0, review_api_dead_letter, "dead_letters_show"},
-    {"POST", "/v1/dead-letters/retry", WEB_REVIEW | WEB_ADMIN, WEB_BODY_JSON, RETRY_BODY_MAX, retry_api_dead_letters,
+    {"POST", "/v1/dead-letters/refund", REVIEWERS, WEB_BODY_JSON, ORDER_BODY_MAX, operation_api_refund,
+     "dead_letters_refund"},
+    {"POST", "/v1/dead-letters/resolve", REVIEWERS, WEB_BODY_JSON, ORDER_BODY_MAX, operation_api_resolve,
+     "dead_letters_resolve"},
+    {"POST", "/v1/dead-letters/retry", REVIEWERS, WEB_BODY_JSON, ORDER_BODY_MAX, operation_api_retry,
      "dead_letters_retry"},
     {"GET", "/v1/findings", READERS, WEB_BODY_NONE, 0, review_api_findings, "findings_list"},
     {"GET", "/v1/findings/{key}", READERS, WEB_BODY_NONE, 0, review_api_finding, "findings_show"},
+    {"GET", "/v1/operations", READERS, WEB_BODY_NONE, 0, review_api_operations, "operations_list"},
+    {"GET", "/v1/operations/{id}", READERS, WEB_BODY_NONE, 0, review_api_operation, "operations_show"},
+    {"GET", "/v1/operations/{id}/items", READERS, WEB_BODY_NONE, 0, review_api_operation_items, "operations_items"},
+    {"POST", "/v1/operations/{id}/cancel", REVIEWERS, WEB_BODY_JSON_OPTIONAL, 0, operation_api_cancel,
+     "operations_cancel"},
 };
 
 const struct web_routes *reconciler_routes(void)

@@ -188,6 +188,7 @@ static void put_letter_filter(struct db_args *args, const struct dead_letter_fil
   db_args_text(args, f->provider);
   db_args_text(args, f->cause);
   db_args_text(args, f->activity_code);
+  db_args_text(args, f->fingerprint);
 }
 
 const struct db_statement *store_dead_letter_list(struct db_args *args, const char *state,
@@ -200,50 +201,30 @@ const struct db_statement *store_dead_letter_list(struct db_args *args, const ch
   return &SQL_DEAD_LETTER_LIST;
 }
 
+const struct db_statement *store_dead_letter_groups(struct db_args *args, const char *state,
+                                                    const struct dead_letter_filter *f, int64_t after, int64_t limit)
+{
+  db_args_text(args, state);
+  put_letter_filter(args, f);
+  db_args_i64(args, after);
+  db_args_i64(args, limit);
+  return &SQL_DEAD_LETTER_GROUPS;
+}
+
 const struct db_statement *store_dead_letter_show(struct db_args *args, int64_t id)
 {
   db_args_i64(args, id);
   return &SQL_DEAD_LETTER_SHOW;
 }
 
-// --- retrying
-
-const struct db_statement *store_dead_letters_of_claims(struct db_args *args, const struct claim_ref *claims,
-                                                        size_t count)
+const struct db_statement *store_dead_letter_of_claim(struct db_args *args, struct claim_ref claim)
 {
-  db_args_array(args, DB_ARRAY_INT8);
-  for (size_t i = 0; i < count; i++) db_args_array_i64(args, claims[i].activity_id);
-  db_args_array_end(args);
-  db_args_array(args, DB_ARRAY_INT8);
-  for (size_t i = 0; i < count; i++) db_args_array_i64(args, claims[i].number);
-  db_args_array_end(args);
-  return &SQL_DEAD_LETTER_OF_CLAIMS;
+  db_args_i64(args, claim.activity_id);
+  db_args_i64(args, claim.number);
+  return &SQL_DEAD_LETTER_OF_CLAIM;
 }
 
-int64_t store_letter_of_claim(const struct db_rows *rows, size_t row) { return db_rows_i64(rows, row, 0); }
-
-const struct db_statement *store_dead_letter_retry(struct db_args *args, const struct retry_page *page)
-{
-  if (page->ids == NULL) {
-    db_args_null(args);
-  } else {
-    db_args_array(args, DB_ARRAY_INT8);
-    for (size_t i = 0; i < page->id_count; i++) db_args_array_i64(args, page->ids[i]);
-    db_args_array_end(args);
-  }
-  put_letter_filter(args, &page->filter);
-  db_args_i64(args, page->after);
-  db_args_i64(args, page->limit);
-  db_args_text(args, page->actor);
-  db_args_text(args, page->reason);
-  db_args_bool(args, page->is_dry_run);
-  return &SQL_DEAD_LETTER_RETRY;
-}
-
-struct retry_row store_retry_row(const struct db_rows *rows, size_t row)
-{
-  return (struct retry_row){db_rows_i64(rows, row, 0), db_rows_text(rows, row, 1), db_rows_text(rows, row, 2)};
-}
+int64_t store_letter_of_claim(const struct db_rows *rows) { return db_rows_i64(rows, 0, 0); }
 
 // --- metrics
 

@@ -51,35 +51,22 @@ const struct db_statement *store_finding_list(struct db_args *args, const struct
                                               int64_t limit);
 const struct db_statement *store_finding_show(struct db_args *args, const char *key);
 
+#define FINGERPRINT_CHARS_MAX 400
 struct dead_letter_filter {
-  const char *provider, *cause, *activity_code;
+  const char *provider, *cause, *activity_code, *fingerprint;
 };  // NULL: any
 const struct db_statement *store_dead_letter_list(struct db_args *args, const char *state,
                                                   const struct dead_letter_filter *f, int64_t after, int64_t limit);
+// after: how many groups have been seen.
+const struct db_statement *store_dead_letter_groups(struct db_args *args, const char *state,
+                                                    const struct dead_letter_filter *f, int64_t after, int64_t limit);
 const struct db_statement *store_dead_letter_show(struct db_args *args, int64_t id);
 
-// --- retrying
 struct claim_ref {
   int64_t activity_id, number;
 };
-const struct db_statement *store_dead_letters_of_claims(struct db_args *args, const struct claim_ref *claims,
-                                                        size_t count);
-int64_t store_letter_of_claim(const struct db_rows *rows, size_t row);  // 0: that claim has none
-
-struct retry_row {
-  int64_t letter_id;
-  const char *claim_ref, *outcome;
-};  // claim_ref "" without a claim
-struct retry_page {
-  const int64_t *ids;  // NULL: by filter
-  size_t id_count;
-  struct dead_letter_filter filter;
-  int64_t after, limit;
-  const char *actor, *reason;  // reason: NULL if none was given
-  bool is_dry_run;
-};
-const struct db_statement *store_dead_letter_retry(struct db_args *args, const struct retry_page *page);
-struct retry_row store_retry_row(const struct db_rows *rows, size_t row);
+const struct db_statement *store_dead_letter_of_claim(struct db_args *args, struct claim_ref claim);
+int64_t store_letter_of_claim(const struct db_rows *rows);  // its newest; 0: it has none
 
 // --- metrics
 struct figure_row {

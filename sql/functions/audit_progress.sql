@@ -137,7 +137,7 @@ as $$
 $$;
 
 -- What the reconciler shows in its metrics. Parameters: none. Result: rows (figure, label, amount): 'finding' per audit, 'dead' per provider,
--- 'success': the instant in microseconds at which the last complete run ended (no row: never). Locks: none. Errors: none.
+-- 'operations': those that run; 'success': the instant in microseconds at which the last complete run ended (no row: never). Locks: none. Errors: none.
 create or replace function largesse.audit_figures()
 returns table (figure text, label text, amount bigint)
 language sql stable security definer
@@ -150,6 +150,8 @@ as $$
     from (select distinct r.provider from largesse.reward r) p
     full join (select d.provider, count(*) as letters from largesse.dead_letter d where d.closed_at is null group by d.provider) d
       on d.provider = p.provider
+  union all
+  select 'operations', null, (select count(*) from largesse.operation o where o.state = 'running')
   union all
   select 'success', null, (extract(epoch from r.finished_at) * 1000000)::bigint
     from (select max(r.finished_at) as finished_at from largesse.audit_run r where r.failed = 0) r where r.finished_at is not null

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Dead letters: what machines could not finish, and what people do about it.
+-- Dead letters: what machines could not finish. What people do about it is an operation (operation.sql).
 
 -- What letters of one cause have in common, apart from their provider: the code decides, else the detail without its numbers.
 -- Parameters: i_cause, i_code and i_detail or null. Result: a short text. Locks, errors: none.
@@ -34,42 +34,3 @@ as $$
   insert into largesse.dead_letter (provider, cause, detail, body, fingerprint, opened_at)
     values (i_provider, i_cause, i_detail, i_body, largesse.dead_letter_fingerprint(i_cause, null, i_detail), largesse.clock_now()) returning id
 $$;
-
--- Sends claims under review round again, with a fresh ladder and the same request id. What has meanwhile finished is skipped and told apart.
--- Parameters: i_ids of letters, i_actor, i_reason, i_dry_run: change nothing. Result: a row per letter: id, outcome retried | already_done | not_retryable | not_found.
--- Locks: the claims, ascending, then their letters. Errors: 40P01 (repeat).
-create or replace function largesse.dead_letter_retry(i_ids bigint[], i_actor text, i_reason text, i_dry_run boolean)
-returns table (letter_id bigint, outcome text)
-language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
-declare
-  v_letter largesse.dead_letter;
-  v_now    timestamptz := largesse.clock_now();
-begin
-  -- Claims before letters, as settling does: else the two wait for each other.
-  perform 1 from largesse.claim c
-    where (c.activity_id, c.id) in (select d.activity_id, d.claim_id from largesse.dead_letter d where d.id = any (i_ids) and d.closed_at is null)
-      and not i_dry_run
-    order by c.activity_id, c.id for no key update;
-  for letter_id in select distinct i from unnest(i_ids) i order by 1 loop
-    select * into v_letter from largesse.dead_letter d where d.id = letter_id for update;
-    outcome := case when not found then 'not_found'
-                    when v_letter.closed_at is not null then 'already_done'
-                    when v_letter.claim_id is null then 'not_retryable'
-                    when i_dry_run and not exists (select from largesse.claim c where c.activity_id = v_letter.activity_id and c.id = v_letter.claim_id
-                                                      and c.review_since is not null) then 'already_done'
-                    else 'retried' end;
-    if outcome = 'retried' and not i_dry_run then
-      update largesse.claim c
-         set review_since = null, review_cause = null, next_attempt_at = v_now, updated_at = v_now, attempts_before = c.attempts, sweeps = 0
-       where c.activity_id = v_letter.activity_id and c.id = v_letter.claim_id and c.review_since is not null;
-      if not found then outcome := 'already_done'; end if;
-      update largesse.dead_letter d
-         set closed_at = v_now, closed_by = i_actor, close_reason = i_reason,
-             resolution = case outcome when 'retried' then 'retried' else 'settled' end
-       where d.id = letter_id;
-    end if;
-    return next;
-  end loop;
-end $$;

@@ -80,12 +80,15 @@ select probe.take(5, 0);
 select probe.expect('review', probe.settle(5, 1, 'unknown', 0, 'outcome_unknown'), 'issuing review');
 select probe.expect('letter', (select provider || ' ' || cause from largesse.dead_letter where closed_at is null), 'simulator outcome_unknown');
 select probe.expect('not taken under review', probe.take(5, 1), 'nothing');
-select probe.expect('dry run', (select outcome from largesse.dead_letter_retry(array(select id from largesse.dead_letter), 'test', 'x', true)), 'retried');
-select probe.expect('retry', (select outcome from largesse.dead_letter_retry(array(select id from largesse.dead_letter), 'test', 'x', false)), 'retried');
-select probe.expect('twice', (select outcome from largesse.dead_letter_retry(array(select id from largesse.dead_letter), 'test', 'x', false)), 'already_done');
+create function probe.retry(i_ids bigint[]) returns text language sql as $$
+  select s.outcome from largesse.operation_begin('retry', i_ids, '{}', '{}', null, null, null, null, 'test', 'x', null, true, 1000, null) o
+    cross join lateral largesse.operation_step(o.operation_id, 10) s
+$$;
+select probe.expect('retry', probe.retry(array(select id from largesse.dead_letter)), 'retried');
+select probe.expect('twice', probe.retry(array(select id from largesse.dead_letter)), 'already_done');
 select probe.expect('fresh ladder', probe.take(5, 1), 'inquire 2 tries 1 trust true');
 select probe.settle(5, 2, 'done');
-select probe.expect('unknown letter', (select outcome from largesse.dead_letter_retry(array[99999::bigint], 'test', 'x', false)), 'not_found');
+select probe.expect('unknown letter', probe.retry(array[99999::bigint]), 'not_found');
 
 -- A provider that said "pending" may not show the delivery to an inquiry at once: "not found" counts as late as after an unknown outcome.
 select probe.take(8, 0);

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Dead letters as people see them: filters, pages, everything about one; and retrying what a filter selects, as the reconciler's role.
+-- Dead letters as people see them: filters, pages, groups, everything about one, as the reconciler's role.
 create schema probe;
 grant usage on schema probe to largesse_reconciler;
 create function probe.expect(i_what text, i_got text, i_wanted text) returns void language plpgsql as $$
@@ -13,9 +13,9 @@ select largesse.activity_action(c, 'publish', 'test', null, null) from unnest(ar
 select largesse.claim_submit(id, array(select 'b' || n from generate_series(1, 5) n), array(select n::bigint from generate_series(1, 5) n),
     array_fill(1, array[5]), array_fill(null::text, array[5]), '5 s') from largesse.activity;
 update largesse.claim set review_since = now(), review_cause = 'unknown', next_attempt_at = null, attempts = 2;
-insert into largesse.dead_letter (activity_id, claim_id, provider, cause, detail, opened_at)
-  select activity_id, id, case when user_id = 5 then 'other' else 'simulator' end, case when user_id % 2 = 0 then 'even' else 'odd' end, '<b>', now()
-    from largesse.claim order by activity_id, user_id;
+select largesse.dead_letter_open(array_agg(activity_id order by activity_id, user_id), array_agg(id order by activity_id, user_id),
+    array_agg(case when user_id = 5 then 'other' else 'simulator' end order by activity_id, user_id),
+    array_agg(case when user_id % 2 = 0 then 'even' else 'odd' end order by activity_id, user_id), null, array_fill('<b>'::text, array[10])) from largesse.claim;
 select largesse.dead_letter_unreadable('simulator', 'unreadable', 'no JSON', 'xx');
 insert into largesse.attempt select activity_id, id, n, 'deliver', 'simulator', now(), 1500, 'retry', 500, 'oops' from largesse.claim, generate_series(1, 2) n where user_id = 1;
 create temp table letters as select d.id, c.user_id, a.code, d.activity_id, d.claim_id
@@ -25,7 +25,7 @@ grant select on letters to largesse_reconciler;
 set role largesse_reconciler;
 create function pg_temp.listed(i_state text, i_provider text, i_cause text, i_activity text, i_after bigint, i_limit int) returns text language sql as $$
   select coalesce(string_agg(coalesce(l.code || l.user_id, 'unreadable'), ' ' order by l.id), 'none')
-    from largesse.dead_letter_list(i_state, i_provider, i_cause, i_activity, i_after, i_limit) d join letters l using (id)
+    from largesse.dead_letter_list(i_state, i_provider, i_cause, i_activity, null, i_after, i_limit) d join letters l using (id)
 $$;
 select probe.expect('open', pg_temp.listed('open', null, null, null, 0, 100), 'a1 a2 a3 a4 a5 b1 b2 b3 b4 b5 unreadable');
 select probe.expect('provider', pg_temp.listed('open', 'other', null, null, 0, 100), 'a5 b5');
@@ -38,30 +38,12 @@ select probe.expect('whole', (select concat_ws(' ', d ->> 'bizId', d ->> 'state'
   from (select s.doc::json as d from letters l, largesse.dead_letter_show(l.id) s where l.code = 'a' and l.user_id = 1) x), 'b1 open issuing 2 2 2 0');
 select probe.expect('unreadable', (select doc::json ->> 'body' from letters l, largesse.dead_letter_show(l.id) where l.code is null), 'xx');
 select probe.expect('unknown letter', (select count(*)::text from largesse.dead_letter_show(999)), '0');
-select probe.expect('by claim', (select string_agg(coalesce((letter_id = l.id)::text, 'none'), ' ')
-  from letters l, largesse.dead_letter_of_claims(array[l.activity_id, 1], array[l.claim_id, 1]) where l.code = 'a' and l.user_id = 2), 'true none');
-
-create function pg_temp.retried(i_ids bigint[], i_provider text, i_cause text, i_activity text, i_after bigint, i_limit int, i_dry boolean) returns text language sql as $$
-  select coalesce(string_agg(coalesce(l.code || l.user_id, case when r.outcome = 'not_found' then 'nobody' else 'unreadable' end) || ' ' || r.outcome, ', ' order by r.letter_id), 'none')
-    from largesse.dead_letter_retry_where(i_ids, i_provider, i_cause, i_activity, i_after, i_limit, 'alice', 'why', i_dry) r left join letters l on l.id = r.letter_id
-$$;
-select probe.expect('preview', pg_temp.retried(null, null, 'even', 'a', 0, 100, true), 'a2 retried, a4 retried');
-select probe.expect('preview again', pg_temp.retried(null, null, 'even', 'a', 0, 100, true), 'a2 retried, a4 retried');
-reset role;
--- Meanwhile one is delivered after all: by hand in one case, so that its letter is still open.
-update largesse.claim set status = 'succeeded', review_since = null where activity_id = (select id from largesse.activity where code = 'a') and user_id = 4;
-select largesse.claim_move(array[activity_id], array[claim_id], 'succeeded', null, null, null) from letters where code = 'a' and user_id = 3;
-set role largesse_reconciler;
-select probe.expect('preview tells', pg_temp.retried(null, null, 'even', 'a', 0, 100, true), 'a2 retried, a4 already_done');
-select probe.expect('retry', pg_temp.retried(null, null, 'even', 'a', 0, 100, false), 'a2 retried, a4 already_done');
-select probe.expect('twice', pg_temp.retried(null, null, 'even', 'a', 0, 100, false), 'none');
-select probe.expect('by id', pg_temp.retried(array[999, (select id from letters where code = 'a' and user_id = 3), (select id from letters where code is null), (select id from letters where code = 'a' and user_id = 2)],
-  null, null, null, 0, 100, false), 'a2 already_done, a3 already_done, unreadable not_retryable, nobody not_found');
-select probe.expect('ids by page', pg_temp.retried(array(select id from letters where code = 'b'), null, null, null, (select id from letters where code = 'b' and user_id = 1), 2, true),
-  'b2 retried, b3 retried');
-select probe.expect('all that is left', pg_temp.retried(null, null, null, null, 0, 2, false), 'a1 retried, a5 retried');
-select probe.expect('closed', (select concat_ws(' ', d ->> 'state', d ->> 'resolution', d ->> 'closedBy', d ->> 'reason')
-  from (select s.doc::json as d from letters l, largesse.dead_letter_show(l.id) s where l.code = 'a' and l.user_id = 2) x), 'closed retried alice why');
-reset role;
-select probe.expect('due at once, ladder anew', (select (next_attempt_at <= largesse.clock_now()) || ' ' || attempts_before || ' ' || (review_since is null)
-  from largesse.claim join letters l on l.activity_id = claim.activity_id and l.claim_id = claim.id where l.code = 'a' and l.user_id = 2), 'true 2 true');
+select probe.expect('by claim', (select (largesse.dead_letter_of_claim(l.activity_id, l.claim_id) = l.id)::text from letters l where l.code = 'a' and l.user_id = 2), 'true');
+select probe.expect('claim without letter', (select largesse.dead_letter_of_claim(1, 1)::text), null);
+select probe.expect('groups', (select string_agg(concat_ws(' ', place, d ->> 'provider', d ->> 'fingerprint', d ->> 'count'), ', ' order by place)
+  from (select g.place, g.doc::json as d from largesse.dead_letter_groups('open', null, null, null, null, 0, 10) g) x),
+  '1 simulator odd: <b> 4, 2 simulator even: <b> 4, 3 other odd: <b> 2, 4 simulator unreadable: no JSON 1');
+select probe.expect('groups by page', (select string_agg(doc::json ->> 'count', ' ' order by place) from largesse.dead_letter_groups('open', null, null, null, null, 2, 1)), '2');
+select probe.expect('groups filtered', (select string_agg(concat(doc::json ->> 'count', ' ', (doc::json -> 'example' ->> 'id' = (select max(id)::text from letters where user_id = 5))), ' ' order by place)
+  from largesse.dead_letter_groups('open', 'other', null, null, 'odd: <b>', 0, 10)), '2 t');
+select probe.expect('by fingerprint', (select count(*)::text from largesse.dead_letter_list('open', null, null, 'a', 'odd: <b>', 0, 100)), '3');

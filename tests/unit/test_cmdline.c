@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of common/cmdline.c and of the ids and results of dead letters that commands and calls share.
+// Tests of common/cmdline.c.
 // Owner: nobody; one thread.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,6 @@
 
 #include "common/cmdline.h"
 #include "common/compiler.h"
-#include "common/jsonx.h"
-#include "reconciler/dead_letter.h"
 
 struct parsed {
   const char *reason, *kind;
@@ -92,49 +90,6 @@ static void actor_is_a_name_or_a_number(void **state)
   assert_int_equal(strncmp(actor, "cli:", 4), 0);
 }
 
-static void letters_are_named_by_number_or_claim(void **state)
-{
-  (void)state;
-  int64_t letter = -1;
-  struct claim_ref claim = {-1, -1};
-  assert_int_equal(dead_letter_parse("17", &letter, &claim), RESULT_OK);
-  assert_int_equal(letter, 17);
-  assert_int_equal(dead_letter_parse("683000001-5", &letter, &claim), RESULT_OK);
-  assert_int_equal(letter, 0);
-  assert_int_equal(claim.activity_id, 683000001);
-  assert_int_equal(claim.number, 5);
-  static const char *const bad[] = {"", "-", "-5", "5-", "0", "x", "1-2-3", "1-0", "9223372036854775808", "1 ", "+1"};
-  for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-    assert_int_equal(dead_letter_parse(bad[i], &letter, &claim), RESULT_INVALID);
-}
-
-static void retries_are_counted_and_listed(void **state)
-{
-  (void)state;
-  struct retry_result r;
-  struct buf out;
-  buf_init(&out, 10000);
-  retry_result_init(&r, false);
-  assert_int_equal(retry_result_add(&r, &(struct retry_row){1, "683000001-5", "retried"}), RESULT_OK);
-  assert_int_equal(retry_result_add(&r, &(struct retry_row){2, "683000001-6", "already_done"}), RESULT_OK);
-  assert_int_equal(retry_result_add(&r, &(struct retry_row){3, "", "not_retryable"}), RESULT_OK);
-  assert_int_equal(retry_result_add(&r, &(struct retry_row){4, "", "exploded"}), RESULT_UNEXPECTED);
-  retry_result_add_unknown(&r, (struct claim_ref){683000001, 9});
-  retry_result_put_json(&r, &out);
-  assert_string_equal(
-      buf_text(&out),
-      "{\"dryRun\":false,\"total\":4,\"retried\":1,\"alreadyDone\":1,\"notRetryable\":1,\"notFound\":1,\"items\":["
-      "{\"id\":\"1\",\"claimId\":\"683000001-5\",\"outcome\":\"retried\"},{\"id\":\"2\",\"claimId\":\"683000001-6\","
-      "\"outcome\":\"already_done\"},"
-      "{\"id\":\"3\",\"outcome\":\"not_retryable\"},{\"claimId\":\"683000001-9\",\"outcome\":\"not_found\"}]}");
-  buf_clear(&out);
-  retry_result_put_text(&r, &out);
-  assert_string_equal(buf_text(&out),
-                      "retried 1; already done and skipped: 1; cannot be retried (no claim): 1; not found: 1");
-  retry_result_release(&r);
-  buf_release(&out);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -142,8 +97,6 @@ int main(void)
       cmocka_unit_test(a_choice_is_one_of_the_words),
       cmocka_unit_test(faults_are_named),
       cmocka_unit_test(actor_is_a_name_or_a_number),
-      cmocka_unit_test(letters_are_named_by_number_or_claim),
-      cmocka_unit_test(retries_are_counted_and_listed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

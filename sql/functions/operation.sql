@@ -1,0 +1,142 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What people do about dead letters and delivered claims: what is meant, what would become of it, and the beginning of an operation.
+-- operation_step does the work.
+
+-- What each kind can come to, in the order in which answers tell it.
+-- Parameters: i_kind. Result: names of outcomes. Locks: none. Errors: none.
+create or replace function largesse.operation_outcomes(i_kind text) returns text[]
+language sql immutable
+as $$
+  select case i_kind
+    when 'retry' then array['retried', 'already_done', 'not_retryable', 'not_found']
+    when 'refund' then array['refunded', 'reversing', 'already_done', 'not_refundable', 'not_reversible', 'not_found']
+    when 'resolve' then array['resolved', 'already_done', 'proof_needed', 'not_found']
+    when 'roll_back' then array['rolled_back', 'reversing', 'already_done', 'not_delivered', 'not_reversible', 'not_found'] end
+$$;
+
+-- What becomes of one item; the preview and the step ask the same.
+-- A claim whose step is `deliver` was certainly never delivered: whatever leaves that open settles as an inquiry.
+-- Parameters: i_kind; the letter and the claim (null rows where there is none); i_can_reverse: the claim's provider can take a delivery back; i_is_proved: of a
+-- resolve: that it was delivered is proved, or not said. Result: one of operation_outcomes. Locks: none. Errors: none.
+create or replace function largesse.operation_verdict(
+  i_kind text, i_letter largesse.dead_letter, i_claim largesse.claim, i_can_reverse boolean, i_is_proved boolean) returns text
+language sql immutable
+as $$
+  select case
+    when i_kind = 'roll_back' then case
+      when i_claim.id is null then 'not_found'
+      when i_claim.status = 'rolled_back' then 'already_done'
+      when i_claim.status <> 'succeeded' then 'not_delivered'
+      when i_claim.reward_id is null then 'rolled_back'
+      when i_claim.reversal is not null and i_claim.review_since is null then 'already_done'  -- it is under way
+      when not i_can_reverse then 'not_reversible'
+      else 'reversing' end
+    when i_letter.id is null then 'not_found'
+    when i_letter.closed_at is not null then 'already_done'
+    when i_claim.id is null then case i_kind when 'resolve' then 'resolved' when 'retry' then 'not_retryable' else 'not_refundable' end
+    when i_kind = 'resolve' and i_claim.review_since is null and i_claim.status <> 'issuing' then 'resolved'  -- only the letter is left
+    when i_claim.review_since is null then 'already_done'
+    when i_kind = 'retry' then 'retried'
+    when i_kind = 'resolve' then case when i_is_proved then 'resolved' else 'proof_needed' end
+    when i_claim.status = 'issuing' and i_claim.step = 'deliver' then 'refunded'
+    when not i_can_reverse then 'not_reversible'
+    else 'reversing' end
+$$;
+
+-- Whether the provider of a reward can take a delivery back, as its fulfillers have told. Parameters: i_reward_id (null: no reward).
+-- Result: false too where no fulfiller has told yet. Locks: none. Errors: none.
+create or replace function largesse.reward_can_be_reversed(i_reward_id int) returns boolean
+language sql stable
+as $$
+  select coalesce((select p.can_reverse from largesse.reward w join largesse.provider_state p on p.provider = w.provider where w.id = i_reward_id), false)
+$$;
+
+-- What is meant: the letters and claims that are named, or the open letters that a filter selects. A claim stands for its newest letter.
+-- Parameters: i_kind; i_letters, i_activity_ids and i_claim_ids (parallel): all null: by filter; i_provider, i_cause, i_activity_code, i_fingerprint (null: any).
+-- Result: a row per item, each once, in the order in which rows are locked; a letter that does not exist has no claim. Locks: none. Errors: none.
+create or replace function largesse.operation_targets(
+  i_kind text, i_letters bigint[], i_activity_ids bigint[], i_claim_ids bigint[],
+  i_provider text, i_cause text, i_activity_code text, i_fingerprint text)
+returns table (n bigint, letter_id bigint, activity_id bigint, claim_id bigint)
+language sql stable
+set search_path = largesse, pg_temp set jit = off
+as $$
+  select row_number() over (order by t.a, t.c, t.l), t.l, t.a, t.c
+    from (
+      select r.l, d.activity_id as a, d.claim_id as c from unnest(i_letters) as r(l) left join largesse.dead_letter d on d.id = r.l
+      union
+      select (select max(d.id) from largesse.dead_letter d where d.activity_id = r.a and d.claim_id = r.c and i_kind <> 'roll_back'), r.a, r.c
+        from unnest(i_activity_ids, i_claim_ids) as r(a, c)
+      union
+      select d.id, d.activity_id, d.claim_id from largesse.dead_letter d
+       where i_letters is null and i_activity_ids is null and i_kind <> 'roll_back' and d.closed_at is null
+         and (i_provider is null or d.provider = i_provider)
+         and (i_cause is null or d.cause = i_cause)
+         and (i_activity_code is null or d.activity_id = (select a.id from largesse.activity a where a.code = i_activity_code))
+         and (i_fingerprint is null or d.fingerprint = i_fingerprint)
+    ) t
+$$;
+
+-- Shows what an operation would do, and changes nothing.
+-- Parameters: as operation_targets; i_is_proved as operation_verdict. Result: JSON text as operation_json, with `dryRun` true and the first items. Locks: none. Errors: none.
+create or replace function largesse.operation_preview(
+  i_kind text, i_letters bigint[], i_activity_ids bigint[], i_claim_ids bigint[],
+  i_provider text, i_cause text, i_activity_code text, i_fingerprint text, i_is_proved boolean)
+returns table (doc text)
+language sql stable security definer
+set search_path = largesse, pg_temp set jit = off
+as $$
+  with item as materialized (
+    select t.n, t.letter_id, t.activity_id, t.claim_id,
+           largesse.operation_verdict(i_kind, d, c, largesse.reward_can_be_reversed(c.reward_id), i_is_proved) as outcome
+      from largesse.operation_targets(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint) t
+      left join largesse.dead_letter d on d.id = t.letter_id
+      left join largesse.claim c on c.activity_id = t.activity_id and c.id = t.claim_id
+  )
+  select (select json_object_agg(f.name, f.value order by f.place)
+            from (select 1 as place, 'kind' as name, to_json(i_kind) as value
+                  union all select 2, 'dryRun', to_json(true)
+                  union all select 3, 'total', to_json((select count(*) from item))
+                  union all select 3 + o.place, largesse.operation_member(o.name), to_json((select count(*) from item where item.outcome = o.name))
+                              from unnest(largesse.operation_outcomes(i_kind)) with ordinality as o(name, place)
+                  union all select 100, 'items', coalesce((
+                              select json_agg(largesse.operation_item_json(i.letter_id, i.activity_id, i.claim_id, i.outcome) order by i.n)
+                                from (select * from item order by item.n limit 10000) i), '[]')) f)::text
+$$;
+
+-- Begins an operation: what is meant is written down now, so what comes later is not touched and what is interrupted goes on.
+-- Parameters: as operation_targets; i_actor, i_reason, i_proof, i_as_delivered (of a resolve), i_rate: items a second, i_key: of the caller; null: none.
+-- Result: one row: the operation, and `created`, `replayed` (the same was asked for with this key before) or `key_reused` (something else was).
+-- Locks: the new rows. Errors: none.
+create or replace function largesse.operation_begin(
+  i_kind text, i_letters bigint[], i_activity_ids bigint[], i_claim_ids bigint[],
+  i_provider text, i_cause text, i_activity_code text, i_fingerprint text,
+  i_actor text, i_reason text, i_proof text, i_as_delivered boolean, i_rate int, i_key text)
+returns table (operation_id bigint, verdict text)
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off
+as $$
+declare
+  v_now     timestamptz := largesse.clock_now();
+  v_request text := md5(row(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint, i_proof, i_as_delivered)::text);
+  v_total   bigint;
+begin
+  verdict := 'created';
+  insert into largesse.operation (kind, actor, reason, proof, as_delivered, rate, key, request, total, created_at, paid_until, next_at)
+    values (i_kind, i_actor, i_reason, i_proof, i_as_delivered, i_rate, i_key, v_request, 0, v_now, v_now, v_now)
+    on conflict (key) do nothing returning id into operation_id;
+  if operation_id is null then
+    select o.id, case o.request when v_request then 'replayed' else 'key_reused' end into operation_id, verdict
+      from largesse.operation o where o.key = i_key;
+    return next;
+    return;
+  end if;
+  insert into largesse.operation_item (operation_id, n, letter_id, activity_id, claim_id)
+    select operation_begin.operation_id, t.n, t.letter_id, t.activity_id, t.claim_id
+      from largesse.operation_targets(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint) t;
+  get diagnostics v_total = row_count;
+  update largesse.operation o
+     set total = v_total, state = case v_total when 0 then 'done' else 'running' end, finished_at = case v_total when 0 then v_now end
+   where o.id = operation_begin.operation_id;
+  return next;
+end $$;
