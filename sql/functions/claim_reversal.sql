@@ -31,23 +31,34 @@ begin
   returning c.activity_id, c.id;
 end $$;
 
--- News of a delivery that a claim had given up: what was delivered must be taken back. Due at once; a review mark stays. A provider that cannot reverse
--- leaves it to a person. Parameters: the claim. Result: whether a reversal is owed by this news: not where one is open or was done, and not
--- where the claim still holds what it took. Locks: the claim, then its letter. Errors: 40P01 (repeat).
+-- News of a delivery that a claim had given up: what was delivered must be taken back. Due at once; a review mark stays. Where the provider cannot reverse, a
+-- person must see to it: the claim goes to review with its dead letter. Parameters: the claim. Result: whether a reversal is owed by this news: not where
+-- one is open or was done, and not where the claim still holds what it took. Locks: the claim, then its letter. Errors: 40P01 (repeat).
 create or replace function largesse.claim_owe_reversal(i_activity_id bigint, i_claim_id bigint) returns boolean
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
 declare
-  v_now timestamptz := largesse.clock_now();
+  v_now      timestamptz := largesse.clock_now();
+  v_provider text;
+  v_cannot   boolean;
 begin
   update largesse.claim c
      set step = 'reverse', reversal = 'owed', reversal_since = v_now, next_attempt_at = case when c.review_since is null then v_now end,
          lease_until = null, doing = null, trust_after = null, updated_at = v_now, attempts_before = c.attempts, sweeps = 0
    where c.activity_id = i_activity_id and c.id = i_claim_id
      and c.status in ('failed', 'rolled_back', 'expired', 'cancelled') and c.reward_id is not null
-     and c.reversed_at is null and (c.reversal is null or c.reversal = 'not_found');
-  return found;
+     and c.reversed_at is null and (c.reversal is null or c.reversal = 'not_found')
+  returning (select w.provider from largesse.reward w where w.id = c.reward_id) into v_provider;
+  if not found then return false; end if;
+  select not s.can_reverse into v_cannot from largesse.provider_state s where s.provider = v_provider;
+  if v_cannot then
+    update largesse.claim c set next_attempt_at = null, review_since = coalesce(c.review_since, v_now), review_cause = coalesce(c.review_cause, 'reversal_not_possible')
+     where c.activity_id = i_activity_id and c.id = i_claim_id;
+    perform largesse.dead_letter_open(array[i_activity_id], array[i_claim_id], array[v_provider], array['reversal_not_possible'], null,
+                                      array['the provider cannot take back what it delivered after everything had been given back']);
+  end if;
+  return true;
 end $$;
 
 -- The end of reversals: what is still held is given back in the same transaction, once; the claim is then rolled back, or stays what it was if it had given
