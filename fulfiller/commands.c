@@ -1,108 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// `fulfiller providers list`: the profiles as configured. Main thread.
+// The table of the fulfiller's commands. Main thread.
 #include "fulfiller/commands.h"
 
-#include <stdio.h>
-
-#include "common/cli.h"
-#include "common/cmdline.h"
-#include "common/text.h"
-#include "fulfiller/provider.h"
-
-#define LIST_USAGE        "[--format text|json]"
-#define LISTING_BYTES_MAX (1024 * 1024)
-
-static void put_spans(struct buf *out, const struct conf_spans *spans, const char *between, const char *quote)
-{
-  for (size_t i = 0; i < spans->count; i++) {
-    buf_printf(out, "%s%s", i == 0 ? "" : between, quote);
-    text_from_span(spans->items[i], out);
-    buf_puts(out, quote);
-  }
-}
-
-static void put_json_member(struct buf *out, const char *name, const char *value)
-{
-  buf_printf(out, "%s\"%s\":", out->data[out->len - 1] == '{' ? "" : ",", name);
-  buf_put_json(out, value, strlen(value));
-}
-
-static void put_json(struct buf *out, const struct provider *p)
-{
-  buf_putc(out, '{');
-  put_json_member(out, "name", p->name);
-  put_json_member(out, "baseUrl", p->conf->base_url);
-  buf_printf(out, ",\"inquiry\":%s,\"repeatIsSafe\":%s,\"concurrency\":%lld,\"attempts\":%lld,\"ladder\":[",
-             p->actions[ACTION_DELIVER].inquire.exists ? "true" : "false",
-             p->actions[ACTION_DELIVER].repeat_is_safe ? "true" : "false", (long long)p->conf->concurrency,
-             (long long)p->conf->attempts);
-  put_spans(out, &p->conf->ladder, ",", "\"");
-  buf_puts(out, "],\"totalTimeout\":\"");
-  text_from_span(p->conf->total_timeout, out);
-  buf_puts(out, "\",\"lease\":\"");
-  text_from_span(p->lease, out);
-  buf_puts(out, "\"}");
-}
-
-static void put_text(struct buf *out, const struct provider *p)
-{
-  struct buf ladder;
-  buf_init(&ladder, 4096);
-  put_spans(&ladder, &p->conf->ladder, " ", "");
-  buf_printf(out, "%-24s %-36s inquiry=%-3s repeat=%-3s concurrency=%-5lld attempts=%-3lld ladder: %s\n", p->name,
-             p->conf->base_url, p->actions[ACTION_DELIVER].inquire.exists ? "yes" : "no",
-             p->actions[ACTION_DELIVER].repeat_is_safe ? "yes" : "no", (long long)p->conf->concurrency,
-             (long long)p->conf->attempts, buf_text(&ladder));
-  buf_release(&ladder);
-}
-
-static enum result put_all(const struct fulfiller_conf *conf, bool is_json, struct buf *out, struct conf_fault *fault)
-{
-  if (is_json) buf_puts(out, "{\"items\":[");
-  for (size_t i = 0; i < conf->providers.count; i++) {
-    struct provider p;
-    enum result result = provider_compile(conf->providers.items[i].name, conf->providers.items[i].block, &p, fault);
-    if (result != RESULT_OK) return result;
-    if (is_json && i > 0) buf_putc(out, ',');
-    if (is_json)
-      put_json(out, &p);
-    else
-      put_text(out, &p);
-    provider_release(&p);
-  }
-  if (is_json) buf_puts(out, "],\"next\":null}\n");
-  return buf_result(out);
-}
-
-static int run_list(const void *config, struct log *log, int argc, char **argv)
-{
-  const struct fulfiller_conf *conf = config;
-  struct cli c = {.program = "fulfiller", .name = "providers list", .usage = LIST_USAGE};
-  const char *format = "text";
-  const struct cmdline_option options[] = {{"--format", &format, NULL}};
-  char why[CMDLINE_WHY_BYTES] = "";
-  size_t words = 0;
-  int is_json = 0;
-  (void)log;
-  if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(&c, why);
-  if (words > 0) return cli_misused(&c, "takes no arguments but its options");
-  if (!cmdline_choice(format, "text|json", &is_json)) return cli_misused(&c, "--format must be text or json");
-  struct conf_fault fault = {.text = "too many providers"};
-  struct buf out;
-  buf_init(&out, LISTING_BYTES_MAX);
-  int exit_code = EXIT_CONFIG;
-  if (put_all(conf, is_json == 1, &out, &fault) == RESULT_OK)
-    exit_code = cli_write(&c, &out, NULL);
-  else
-    fprintf(stderr, "%s\n", fault.text);
-  buf_release(&out);
-  return exit_code;
-}
+#include "fulfiller/provider_command.h"
 
 const struct daemon_command *fulfiller_commands(void)
 {
   static const struct daemon_command commands[] = {
-      {"providers list", LIST_USAGE, "the providers as configured", run_list},
+      {"providers list", PROVIDER_LIST_USAGE, "what protects the providers now, or the profiles as configured",
+       provider_command_list},
+      {"providers pause", PROVIDER_PAUSE_USAGE, "takes nothing more for a provider, until then or until resumed",
+       provider_command_pause},
+      {"providers resume", PROVIDER_RESUME_USAGE, "ends a pause", provider_command_resume},
+      {"providers set", PROVIDER_SET_USAGE, "limits over all fulfillers; holds the breaker or lets it go",
+       provider_command_set},
+      {"providers history", PROVIDER_HISTORY_USAGE, "every change, newest first", provider_command_history},
       {NULL, NULL, NULL, NULL},
   };
   return commands;

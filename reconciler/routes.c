@@ -6,11 +6,13 @@
 #include "common/compiler.h"
 #include "reconciler/operation_api.h"
 #include "reconciler/page.h"
+#include "reconciler/provider_api.h"
 #include "reconciler/review_api.h"
 
-#define READERS        (WEB_READ | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
-#define REVIEWERS      (WEB_REVIEW | WEB_ADMIN)
-#define ORDER_BODY_MAX (256u * 1024u)
+#define READERS           (WEB_READ | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
+#define REVIEWERS         (WEB_REVIEW | WEB_ADMIN)
+#define ORDER_BODY_MAX    (256u * 1024u)
+#define PROVIDER_BODY_MAX (16u * 1024u)
 
 static const struct web_route items[] = {
     {"GET", "/", READERS, WEB_BODY_NONE, 0, page_show, "page"},
@@ -34,6 +36,14 @@ static const struct web_route items[] = {
     {"GET", "/v1/operations/{id}/items", READERS, WEB_BODY_NONE, 0, review_api_operation_items, "operations_items"},
     {"POST", "/v1/operations/{id}/cancel", REVIEWERS, WEB_BODY_JSON_OPTIONAL, 0, operation_api_cancel,
      "operations_cancel"},
+    {"GET", "/v1/providers", READERS, WEB_BODY_NONE, 0, provider_api_list, "providers_list"},
+    {"GET", "/v1/providers/{name}/history", READERS, WEB_BODY_NONE, 0, provider_api_history, "providers_history"},
+    {"POST", "/v1/providers/{name}/pause", REVIEWERS, WEB_BODY_JSON, PROVIDER_BODY_MAX, provider_api_pause,
+     "providers_pause"},
+    {"POST", "/v1/providers/{name}/resume", REVIEWERS, WEB_BODY_JSON, PROVIDER_BODY_MAX, provider_api_resume,
+     "providers_resume"},
+    {"POST", "/v1/providers/{name}/set", REVIEWERS, WEB_BODY_JSON, PROVIDER_BODY_MAX, provider_api_set,
+     "providers_set"},
 };
 
 const struct web_routes *reconciler_routes(void)
