@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that are missing, without starting the services that come with them.
-#   deps.sh [GROUP…]   groups: build (default), lint, valgrind, fuzz
+#   deps.sh [GROUP…]   groups: build (default), lint, valgrind, fuzz, peers (of bench-fulfil)
 # As root or with sudo; otherwise one line says which command to run.
 set -u
 
@@ -10,6 +10,7 @@ BUILD="gcc libc6-dev make pkg-config mawk libevent-dev libpq-dev librabbitmq-dev
 LINT="clang-format"
 VALGRIND="valgrind libc6-dbg"
 FUZZ="clang libclang-rt-14-dev"
+PEERS="redis-server"  # nodejs and npm too, unless another Node.js is there
 POLICY=/usr/sbin/policy-rc.d
 SAVED=$POLICY.before-largesse
 MARK="written by largesse while it installs packages"
@@ -22,6 +23,7 @@ wanted() {
       lint) echo $LINT ;;
       valgrind) echo $VALGRIND ;;
       fuzz) echo $FUZZ ;;
+      peers) echo $PEERS; command -v node >/dev/null || echo nodejs; command -v npm >/dev/null || echo npm ;;
       *) echo "deps.sh: unknown group $group" >&2; exit 64 ;;
     esac
   done
