@@ -9,6 +9,8 @@ select largesse.activity_action('a', 'publish', 'test', null, null);
 select largesse.claim_submit(id, array(select 'b' || n from generate_series(1, 20) n), array(select n::bigint from generate_series(1, 20) n),
     array_fill(1, array[20]), array_fill(null::text, array[20]), '5 s') from largesse.activity;
 select largesse.claim_move(array_agg(activity_id), array_agg(id), 'succeeded', null, null, null) from largesse.claim where user_id <= 10;
+insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome)
+  select activity_id, id, 1, case when user_id % 2 = 0 then 'inquire' else 'deliver' end, 'simulator', now(), 1, 'done' from largesse.claim where user_id <= 10;
 
 create function probe.findings() returns text language sql as $$
   select coalesce(string_agg(d.name, ' ' order by d.name), 'none')
@@ -41,7 +43,79 @@ call probe.damage('insert into largesse.dead_letter (activity_id, claim_id, prov
                   'claim_under_review_without_dead_letter');
 call probe.damage('update largesse.claim set next_attempt_at = null where user_id = 17', 'claim_nobody_will_look_at');
 call probe.damage('update largesse.claim set next_attempt_at = now() where user_id = 1', 'claim_nobody_will_look_at');
-call probe.damage('select largesse.claim_move(array_agg(activity_id), array_agg(id), ''failed'', null, null, null) from largesse.claim where user_id = 19; insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome) select activity_id, id, 1, ''deliver'', ''simulator'', now(), 1, ''done'' from largesse.claim where user_id in (1, 19)',
+call probe.damage('select largesse.claim_move(array_agg(activity_id), array_agg(id), ''failed'', null, null, null) from largesse.claim where user_id = 19; insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome) select activity_id, id, 1, ''deliver'', ''simulator'', now(), 1, ''done'' from largesse.claim where user_id = 19',
                   'claim_failed_but_delivered');
 call probe.damage('delete from largesse.claim where user_id = 18', 'stock_not_matching_claims usage_not_matching_claims usage_not_matching_claims');
 call probe.damage('update largesse.claim set status = ''failed'', next_attempt_at = null where user_id = 18', 'stock_not_matching_claims usage_not_matching_claims usage_not_matching_claims');
+
+-- Claims that grow old, and reversals: an activity that began long ago.
+select largesse.activity_put(jsonb_build_object('code', 'b', 'name', 'b', 'kind', 'reward', 'timeZone', 'UTC', 'rewardCode', 'probe',
+  'startAt', now() - interval '10 days', 'endAt', now() + interval '1 day', 'stock', '{"total": 50}'::jsonb), 'test', null);
+select largesse.activity_action('b', 'publish', 'test', null, null);
+select largesse.claim_submit(id, array(select 'c' || n from generate_series(101, 120) n), array(select n::bigint from generate_series(101, 120) n),
+    array_fill(1, array[20]), array_fill(null::text, array[20]), '5 s') from largesse.activity where code = 'b';
+-- A busy system: some are taken, one was never heard of, one is pending, one is with a person, one is being taken back, one has been.
+update largesse.claim set attempts = 1, lease_until = now() + interval '3 s', next_attempt_at = now() + interval '4 s', step = 'inquire', doing = 'deliver' where user_id = 101;
+update largesse.claim set attempts = 3, next_attempt_at = now() - interval '1 s', step = 'inquire', outcome = 'unknown' where user_id = 102;
+update largesse.claim set attempts = 1, next_attempt_at = now() + interval '1 hour', step = 'inquire', outcome = 'pending' where user_id = 103;
+update largesse.claim set attempts = 9, next_attempt_at = null, step = 'deliver', outcome = 'retry', review_since = now(), review_cause = 'attempts_used_up' where user_id = 104;
+insert into largesse.dead_letter (activity_id, claim_id, provider, cause, opened_at) select activity_id, id, 'simulator', 'attempts_used_up', now() from largesse.claim where user_id = 104;
+select largesse.claim_move(array_agg(activity_id), array_agg(id), 'failed', null, null, null) from largesse.claim where user_id in (105, 106);
+insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome)
+  select activity_id, id, 1, 'deliver', 'simulator', now(), 1, 'done' from largesse.claim where user_id in (105, 106);
+do $$ begin if (select count(*) from largesse.claim c where c.user_id in (105, 106) and largesse.claim_owe_reversal(c.activity_id, c.id)) <> 2 then raise exception 'no reversal is owed'; end if; end $$;
+select largesse.claim_reversal_end(array[activity_id], array[id], array['done']) from largesse.claim where user_id = 106;
+call probe.damage('select 1', 'none');
+
+-- Deliveries against attempts.
+call probe.damage('delete from largesse.attempt where claim_id = (select id from largesse.claim where user_id = 1)', 'claim_succeeded_without_delivery');
+call probe.damage('update largesse.attempt set outcome = ''unknown'' where claim_id = (select id from largesse.claim where user_id = 2)', 'claim_succeeded_without_delivery');
+call probe.damage('update largesse.attempt set step = ''reverse'' where claim_id = (select id from largesse.claim where user_id = 3)', 'claim_succeeded_without_delivery');
+call probe.damage('delete from largesse.attempt where claim_id = (select id from largesse.claim where user_id = 4); insert into largesse.dead_letter (activity_id, claim_id, provider, cause, opened_at, closed_at, resolution) select activity_id, id, ''simulator'', ''x'', now(), now(), ''resolved'' from largesse.claim where user_id = 4',
+                  'none');
+call probe.damage('delete from largesse.attempt where claim_id = (select id from largesse.claim where user_id = 5); insert into largesse.callback (provider, event_id, request_id, activity_id, claim_id, action, outcome, received_at, state) select ''simulator'', ''e1'', ''r'', activity_id, id, ''deliver'', ''done'', now(), ''applied'' from largesse.claim where user_id = 5',
+                  'none');
+call probe.damage('delete from largesse.attempt where claim_id = (select id from largesse.claim where user_id = 5); insert into largesse.callback (provider, event_id, request_id, activity_id, claim_id, action, outcome, received_at, state) select ''simulator'', ''e1'', ''r'', activity_id, id, ''deliver'', ''done'', now(), ''ignored'' from largesse.claim where user_id = 5',
+                  'claim_succeeded_without_delivery');
+call probe.damage('select largesse.claim_move(array_agg(activity_id), array_agg(id), ''succeeded'', null, null, null) from largesse.claim where user_id = 110', 'claim_succeeded_without_delivery');
+
+-- Reversals: under way is well, until it is old; given back and delivered without one is not.
+call probe.damage('update largesse.claim set reversal = ''unknown'', step = ''inquire_reverse'', reversal_since = now() - interval ''59 minutes'' where user_id = 105', 'none');
+call probe.damage('update largesse.claim set reversal_since = now() - interval ''61 minutes'' where user_id = 105', 'claim_reversal_overdue');
+call probe.damage('update largesse.claim set reversal_since = now() - interval ''1 day'' where user_id = 106', 'none');
+call probe.damage('update largesse.claim set reversal = null, reversal_since = null, reversed_at = null where user_id = 106', 'claim_failed_but_delivered');
+call probe.damage('update largesse.claim set next_attempt_at = null where user_id = 105', 'claim_nobody_will_look_at');
+
+-- Whatever its status, what is under review has its open letter, and the other way round.
+call probe.damage('update largesse.claim set reversal = ''refused'', next_attempt_at = null, review_since = now(), review_cause = ''reversal_refused'' where user_id = 105', 'claim_under_review_without_dead_letter');
+call probe.damage('update largesse.claim set reversal = ''refused'', next_attempt_at = null, review_since = now(), review_cause = ''reversal_refused'' where user_id = 105; insert into largesse.dead_letter (activity_id, claim_id, provider, cause, opened_at) select activity_id, id, ''simulator'', ''reversal_refused'', now() from largesse.claim where user_id = 105',
+                  'none');
+call probe.damage('update largesse.dead_letter set closed_at = now(), resolution = ''settled'' where claim_id = (select id from largesse.claim where user_id = 104)', 'claim_under_review_without_dead_letter');
+call probe.damage('insert into largesse.dead_letter (activity_id, claim_id, provider, cause, opened_at) select activity_id, id, ''simulator'', ''x'', now() from largesse.claim where user_id = 106',
+                  'claim_under_review_without_dead_letter');
+
+-- Claims that are stuck: one finding per provider and cause.
+call probe.damage('update largesse.claim set created_at = now() - interval ''59 minutes'' where user_id between 111 and 120', 'none');
+call probe.damage('update largesse.claim set created_at = now() - interval ''2 hours'' where user_id between 111 and 120', 'claims_stuck');
+call probe.damage('update largesse.claim set created_at = now() - interval ''2 days'' where user_id in (103, 111)', 'claims_stuck claims_stuck');
+call probe.damage('update largesse.claim set created_at = now() - interval ''2 days'' where user_id in (104, 105, 106)', 'none');
+call probe.damage('update largesse.claim set created_at = now() - interval ''2 days'' where user_id = 112; insert into largesse.dead_letter (activity_id, claim_id, provider, cause, opened_at, closed_at, resolution) select activity_id, id, ''simulator'', ''x'', now(), now(), ''retried'' from largesse.claim where user_id = 112',
+                  'none');
+do $$
+declare
+  v record;
+begin
+  update largesse.claim set created_at = now() - interval '2 days', next_attempt_at = now() - interval '16 minutes' where user_id = 113;
+  update largesse.claim set created_at = now() - interval '3 hours', next_attempt_at = now() - interval '16 minutes' where user_id = 114;
+  select r.subject, r.actual into strict v from largesse.activity a, largesse.audit_run('claims_stuck', a.id) r;
+  if v.subject <> 'stuck at simulator: overdue, and nobody takes it' or v.actual not like '2 claims: 1 for over an hour, 1 for over a day; the oldest is claim %' then
+    raise exception 'found %: %', v.subject, v.actual;
+  end if;
+  insert into largesse.provider_state (provider, paused_until, configured_concurrency, configured_rate, can_reverse, can_inquire, repeat_is_safe, changed_at)
+    values ('simulator', 'infinity', 1, 0, true, true, false, now());
+  select r.subject into strict v from largesse.activity a, largesse.audit_run('claims_stuck', a.id) r;
+  if v.subject <> 'stuck at simulator: its provider is paused' then raise exception 'found %', v.subject; end if;
+  update largesse.provider_state set paused_until = now() - interval '1 s', breaker = 'open', breaker_until = now();
+  select r.subject into strict v from largesse.activity a, largesse.audit_run('claims_stuck', a.id) r;
+  if v.subject <> 'stuck at simulator: its provider''s circuit breaker is open' then raise exception 'found %', v.subject; end if;
+end $$;

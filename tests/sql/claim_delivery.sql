@@ -50,7 +50,9 @@ select probe.expect('take again', probe.take(2, 1), 'deliver 2 tries 2 trust tru
 select probe.expect('unknown', probe.settle(2, 2, 'unknown'), 'issuing');
 select probe.expect('inquire', probe.take(2, 2), 'inquire 3 tries 3 trust true');
 select probe.expect('old token', probe.settle(2, 2, 'retry'), 'nothing');
-select probe.expect('done late', probe.settle(2, 2, 'done'), 'succeeded');
+update largesse.claim set lease_until = now() - interval '1 s' where user_id = 2;
+select probe.expect('taken over', probe.take(2, 3), 'inquire 4 tries 4 trust true');
+select probe.expect('done late', probe.settle(2, 3, 'done'), 'succeeded');
 
 -- A lease that ran out is unknown, never a plain new delivery.
 select probe.take(3, 0);

@@ -1,0 +1,23 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Deliveries against attempts: what counts as delivered was confirmed by somebody. A claim with a reward that succeeded has a call that the provider
+-- answered with "done", a callback that said so, or a person who closed its dead letter with proof.
+-- Parameters: i_activity_id. Result: a row per claim without. Locks: none. Errors: none.
+create or replace function largesse.audit_claim_succeeded_without_delivery(i_activity_id bigint)
+returns table (subject text, claim_id bigint, expected text, actual text)
+language sql stable
+as $$
+  select 'claim ' || c.id, c.id, 'a delivery that was confirmed',
+         format('%s, %s attempts, the last with outcome %s', c.status, c.attempts, coalesce(c.outcome, 'none'))
+    from largesse.claim c
+   where c.activity_id = i_activity_id and c.status = 'succeeded' and c.reward_id is not null
+     and not exists (select from largesse.attempt t
+                      where t.activity_id = i_activity_id and t.claim_id = c.id and t.outcome = 'done' and t.step in ('deliver', 'inquire'))
+     and not exists (select from largesse.callback b
+                      where b.activity_id = i_activity_id and b.claim_id = c.id and b.outcome = 'done' and b.action = 'deliver' and b.state = 'applied')
+     and not exists (select from largesse.dead_letter d
+                      where d.activity_id = i_activity_id and d.claim_id = c.id and d.resolution = 'resolved')
+$$;
+select largesse.audit_register('claim_succeeded_without_delivery', 'high',
+  'Every delivered reward was confirmed by its provider, or by a person with proof.',
+  'a claim''s state was changed by hand, or its attempts were removed',
+  'ask the provider about the claim''s request id; roll the claim back if it knows nothing of it');
