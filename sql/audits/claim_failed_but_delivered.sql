@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- R5.4: a claim that gave everything back was not delivered. News of a success that comes after that (an answer that outlived its lease, say) stays in the
--- record of attempts and owes a reversal; where none is owed and none was made, it is found here.
+-- record of attempts and owes a reversal; where none is owed, none was made, and nobody has decided that the user keeps it, it is found here.
 -- Parameters: i_activity_id. Result: a row per claim where a delivery is recorded as done. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_failed_but_delivered(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
@@ -11,6 +11,7 @@ as $$
     from largesse.attempt t join largesse.claim c on c.activity_id = t.activity_id and c.id = t.claim_id
    where t.activity_id = i_activity_id and t.outcome = 'done' and t.step in ('deliver', 'inquire')
      and c.status in ('failed', 'rolled_back', 'expired', 'cancelled') and c.reversed_at is null and coalesce(c.reversal, 'not_found') = 'not_found'
+     and not exists (select from largesse.dead_letter d where d.activity_id = i_activity_id and d.claim_id = c.id and d.resolution = 'resolved')
    group by c.id, c.status
 $$;
 select largesse.audit_register('claim_failed_but_delivered', 'critical',

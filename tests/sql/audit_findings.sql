@@ -84,6 +84,8 @@ call probe.damage('update largesse.claim set reversal = ''unknown'', step = ''in
 call probe.damage('update largesse.claim set reversal_since = now() - interval ''61 minutes'' where user_id = 105', 'claim_reversal_overdue');
 call probe.damage('update largesse.claim set reversal_since = now() - interval ''1 day'' where user_id = 106', 'none');
 call probe.damage('update largesse.claim set reversal = null, reversal_since = null, reversed_at = null where user_id = 106', 'claim_failed_but_delivered');
+call probe.damage('update largesse.claim set reversal = null, reversal_since = null, reversed_at = null where user_id = 106; insert into largesse.dead_letter (activity_id, claim_id, provider, cause, opened_at, closed_at, resolution) select activity_id, id, ''simulator'', ''reversal_refused'', now(), now(), ''resolved'' from largesse.claim where user_id = 106',
+                  'none');  -- the user keeps it
 call probe.damage('update largesse.claim set next_attempt_at = null where user_id = 105', 'claim_nobody_will_look_at');
 
 -- Whatever its status, what is under review has its open letter, and the other way round.

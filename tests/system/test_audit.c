@@ -106,8 +106,11 @@ static void add_activity(struct stack *s, const char *code)
       "   array_fill(1, array[20]), array_fill(null::text, array[20]), '5 s') from largesse.activity where code = '%s';"
       " perform largesse.claim_move(array_agg(activity_id), array_agg(id), 'succeeded', null, null, null) from "
       "largesse.claim"
-      "  where user_id <= 10 and activity_id = (select id from largesse.activity where code = '%s'); end $$",
-      code, code, code, code);
+      "  where user_id <= 10 and activity_id = (select id from largesse.activity where code = '%s');"
+      " insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome)"
+      "  select activity_id, id, 1, 'deliver', 'simulator', now(), 1, 'done' from largesse.claim"
+      "   where user_id <= 10 and activity_id = (select id from largesse.activity where code = '%s'); end $$",
+      code, code, code, code, code);
 }
 
 static void nothing_at_all_is_clean(void **state)
@@ -442,15 +445,14 @@ static void *claims_come_and_go(void *ctx)
              "do $$ declare v_id bigint := (select id from largesse.activity where code = 'busy'); begin"
              " perform largesse.claim_submit(v_id, array(select 'r%d-' || n from generate_series(1, 50) n), "
              "array(select 1000 + %d * 50 + n::bigint from generate_series(1, 50) n),"
-             "   array_fill(1, array[50]), array_fill(null::text, array[50]), '5 s'); end $$",
-             n, n);
-    sql_exec(t->sql,
-             "do $$ declare v_id bigint := (select id from largesse.activity where code = 'busy'); begin"
+             "   array_fill(1, array[50]), array_fill(null::text, array[50]), '5 s'); commit;"
              " perform largesse.claim_move(array_agg(activity_id), array_agg(id), case %d %% 3 when 0 then 'failed' "
              "else 'succeeded' end, null, null, null)"
              "   from (select activity_id, id from largesse.claim where activity_id = v_id and status = 'issuing' "
-             "order by id limit 40) c; end $$",
-             n);
+             "order by id limit 40) c;"
+             " insert into largesse.attempt select activity_id, id, 1, 'deliver', 'simulator', now(), 1, outcome"
+             "   from largesse.claim where activity_id = v_id and status <> 'issuing' on conflict do nothing; end $$",
+             n, n, n);
     atomic_fetch_add(&t->rounds, 1);
   }
   return NULL;
