@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Reading dead letters: one by one, in groups of one cause, and one with everything that is known about it.
 
--- A letter as lists show it, or whole: with its message, its claim, each attempt at the provider, and the claim's other letters.
+-- A letter as lists show it, or whole: with its message, its claim, each call at the provider as sent and answered, the callbacks about it, the claim's other
+-- letters, and what people ordered about it.
 -- Parameters: i_letter, i_is_whole. Result: JSON text. Locks: none. Errors: none.
 create or replace function largesse.dead_letter_json(i_letter largesse.dead_letter, i_is_whole boolean) returns text
 language sql stable
@@ -22,6 +23,19 @@ as $$
                                'httpStatus', t.http_status, 'code', t.code, 'detail', t.detail, 'trace', replace(t.trace::text, '-', ''),
                                'request', t.request, 'answer', t.answer) order by t.attempt, t.call)
                from largesse.attempt t where t.activity_id = i_letter.activity_id and t.claim_id = i_letter.claim_id), '[]') end,
+           'callbacks', case when i_is_whole and i_letter.claim_id is not null then coalesce((
+             select json_agg(json_build_object('eventId', b.event_id, 'action', b.action, 'outcome', b.outcome, 'state', b.state, 'ref', b.ref, 'code', b.code,
+                               'detail', b.detail, 'amount', b.amount, 'occurredAt', largesse.time_text(b.occurred_at),
+                               'receivedAt', largesse.time_text(b.received_at), 'trace', replace(b.trace::text, '-', ''), 'body', b.body)
+                               order by b.received_at, b.event_id)
+               from largesse.callback b where b.activity_id = i_letter.activity_id and b.claim_id = i_letter.claim_id), '[]') end,
+           'operations', case when i_is_whole then coalesce((
+             select json_agg(json_build_object('operationId', o.id::text, 'kind', o.kind, 'actor', o.actor, 'reason', o.reason, 'proof', o.proof,
+                               'outcome', coalesce(i.outcome, 'to_do'), 'at', largesse.time_text(i.at)) order by o.id)
+               from (select i.* from largesse.operation_item i where i.activity_id = i_letter.activity_id and i.claim_id = i_letter.claim_id
+                     union
+                     select i.* from largesse.operation_item i where i.letter_id = i_letter.id) i
+               join largesse.operation o on o.id = i.operation_id), '[]') end,
            'letters', case when i_is_whole then coalesce((
              select json_agg(json_build_object('id', o.id::text, 'cause', o.cause, 'openedAt', largesse.time_text(o.opened_at),
                                'closedAt', largesse.time_text(o.closed_at), 'resolution', o.resolution, 'closedBy', o.closed_by,

@@ -42,6 +42,7 @@ create table largesse.operation_item (
 );
 create index operation_item_to_do on largesse.operation_item (operation_id, n) where outcome is null;
 create index operation_item_by_claim on largesse.operation_item (activity_id, claim_id);
+create index operation_item_by_letter on largesse.operation_item (letter_id) where letter_id is not null;
 
 -- Replaced by operations, and made anew with another filter by its file.
 drop function if exists largesse.dead_letter_retry(bigint[], text, text, boolean);
