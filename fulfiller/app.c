@@ -4,12 +4,14 @@
 
 #include "common/loop.h"
 #include "common/mem.h"
+#include "fulfiller/callback.h"
 #include "fulfiller/callback_keys.h"
 #include "fulfiller/figures.h"
 #include "fulfiller/guard.h"
 #include "fulfiller/intake.h"
 #include "fulfiller/lane.h"
 #include "fulfiller/letters.h"
+#include "fulfiller/routes.h"
 #include "fulfiller/settle.h"
 #include "fulfiller/topology.h"
 
@@ -54,9 +56,8 @@ enum result app_check(const void *config, const char *file, struct conf_fault *o
 
 static enum result start_web(struct app *app)
 {
-  static const struct web_routes no_routes = {NULL, 0};  // callbacks will come here
   char why[WEB_WHY_BYTES] = "";
-  app->web = web_server_new(app->rt, &app->conf->web, &no_routes, app);
+  app->web = web_server_new(app->rt, &app->conf->web, fulfiller_routes(), app);
   web_server_set_not_ready(app->web, "starting");
   enum result result = web_server_start(app->web, why);
   if (result != RESULT_OK) LOG(app->rt->log, EV_DAEMON_FAILED, F_STR("reason", why));
@@ -80,6 +81,14 @@ static void start_workers(struct app *app)
   app->figures = figures_new(app->rt, app->db, &app->conf->providers, app->conf->figures_every);
   app->guard = guard_new(app->rt, app->db, app->conf->providers.count);
   topology_declare_common(app->publisher, app->consumer);
+}
+
+static enum result start_callbacks(struct app *app)
+{
+  struct conf_fault fault;
+  enum result result = callbacks_new(app->rt, app->db, app->letters, app->conf, &app->callbacks, &fault);
+  if (result != RESULT_OK) LOG(app->rt->log, EV_CONFIG_REJECTED, F_STR("detail", fault.text));
+  return result;
 }
 
 static enum result open_lane(struct app *app, const struct conf_entry *entry)
@@ -107,6 +116,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   app->conf = conf_clone(fulfiller_conf_table(), config);
   TRY(start_web(app));
   start_workers(app);
+  TRY(start_callbacks(app));
   app->lanes = MEM_ARRAY(struct lane *, app->conf->providers.count);
   for (size_t i = 0; i < app->conf->providers.count; i++) TRY(open_lane(app, &app->conf->providers.items[i]));
   guard_start(app->guard);  // lanes open when it knows their providers
@@ -121,6 +131,7 @@ void app_reload(struct app *app, const void *config)
   const struct fulfiller_conf *conf = config;
   db_pool_reload(app->db, &conf->daemon.database);
   figures_set_every(app->figures, conf->figures_every);
+  callbacks_reload(app->callbacks, conf);
 }
 
 // --- end
@@ -154,6 +165,7 @@ void app_stop(struct app *app)
   if (app->settler != NULL) settler_stop(app->settler);
   for (size_t i = 0; i < app->lane_count; i++) lane_stop(app->lanes[i]);
   if (app->db != NULL) db_pool_free(app->db);
+  callbacks_free(app->callbacks);
   if (app->publisher != NULL) mq_publisher_free(app->publisher);
   if (app->consumer != NULL) mq_consumer_flush(app->consumer, last_acks);
   letters_free(app->letters);

@@ -11,6 +11,7 @@
 #include "common/web.h"
 #include "fulfiller/config.h"
 
+struct callbacks;
 struct figures;
 struct guard;
 struct lane;
@@ -25,6 +26,7 @@ struct app {
   struct mq_consumer *consumer;
   struct web_server *web;
   struct letters *letters;
+  struct callbacks *callbacks;
   struct settler *settler;
   struct figures *figures;
   struct guard *guard;

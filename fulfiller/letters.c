@@ -87,6 +87,22 @@ void letters_announce_claim(struct letters *l, const struct job *job)
   buf_release(&body);
 }
 
+void letters_announce_callback(struct letters *l, const char *provider, int64_t letter_id, const char *verdict)
+{
+  struct buf body;
+  char cause[64];
+  snprintf(cause, sizeof cause, "callback_%.40s", verdict);
+  buf_init(&body, ANNOUNCEMENT_BYTES_MAX);
+  buf_printf(&body, "{\"v\":1,\"letterId\":\"%lld\"", (long long)letter_id);
+  put_member(&body, "provider", provider);
+  put_member(&body, "cause", cause);
+  buf_putc(&body, '}');
+  enum result result = announce(l, &body, NULL, NULL);
+  LOG(l->rt->log, result == RESULT_OK ? EV_DEAD_LETTER_ANNOUNCED : EV_DEAD_LETTER_FAILED, F_STR("provider", provider),
+      F_STR("cause", cause), F_STR("reason", result == RESULT_OK ? NULL : result_text(result)));
+  buf_release(&body);
+}
+
 // --- unreadable messages
 
 static void on_announced(void *ctx, enum mq_outcome outcome)

@@ -83,8 +83,8 @@ static enum result load_secret(struct sim *sim, const struct options *o)
   else if (o->secret != NULL)
     buf_puts(&secret, o->secret);
   if (result == RESULT_OK && secret.len > 0) {
-    sim->secret_len = secret.len;
-    sim->secret = buf_take(&secret);
+    sim->keys.secret_len = secret.len;
+    sim->keys.secret = buf_take(&secret);
   }
   buf_release(&secret);
   return result;
@@ -99,6 +99,7 @@ void sim_reset(struct sim *sim)
   sim->stats = (struct sim_stats){0};
   sim->dedupe = true;
   sim->auto_pay = false;
+  sim->profile = SIM_PLAIN;
   sim->chaos.on = false;
   memcpy(sim->callback_url, sim->preset_url, sizeof sim->callback_url);
 }
@@ -129,7 +130,7 @@ static void sim_release(struct sim *sim)
   sim_ledger_free(sim->ledger);
   signature_free(sim->signature);
   mem_free(sim->web_conf.listen);
-  mem_free(sim->secret);
+  sim_keys_release(&sim->keys);
   metric_set_free(sim->rt.metrics);
   log_free(sim->rt.log);
   loop_free(sim->rt.loop);

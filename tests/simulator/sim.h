@@ -13,6 +13,7 @@
 #include "common/web.h"
 #include "tests/simulator/sim_chaos.h"
 #include "tests/simulator/sim_ledger.h"
+#include "tests/simulator/sim_notice.h"
 #include "tests/simulator/sim_script.h"
 
 #define SIM_URL_BYTES            512
@@ -34,8 +35,8 @@ struct sim {
   struct web_conf web_conf;
   struct http_client *http;
   struct signature *signature;
-  char *secret;  // NULL: callbacks are not signed
-  size_t secret_len;
+  struct sim_keys keys;
+  enum sim_profile profile;          // how callbacks look
   char base_url[SIM_URL_BYTES];      // of this simulator, for pay pages
   char preset_url[SIM_URL_BYTES];    // --callback-url; /sim/reset returns to it
   char callback_url[SIM_URL_BYTES];  // "": no callbacks
@@ -76,7 +77,9 @@ void sim_call_run(struct sim *sim, struct web_request *req, enum sim_call_kind k
 void sim_calls_stop(struct sim *sim);  // ends the calls that wait, without an answer
 
 // sim_callback.c: news for the fulfiller, now or later. moves_money: a pending entry is settled when the news leaves.
-void sim_callback_send(struct sim *sim, struct sim_entry *e, const struct sim_step_callback *how, bool moves_money);
+// refund_id: the news is about a reversal or a refund of the entry; else NULL.
+void sim_callback_send(struct sim *sim, struct sim_entry *e, const char *refund_id, const struct sim_step_callback *how,
+                       bool moves_money);
 void sim_callbacks_stop(struct sim *sim);
 
 // sim_api_*.c: the handlers, and the table of routes.

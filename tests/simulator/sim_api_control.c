@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/jsonx.h"
+#include "common/mem.h"
 #include "tests/simulator/sim.h"
 
 static void refuse(struct web_request *req, int status, const char *code, const char *detail)
@@ -36,9 +37,45 @@ static void reply_config(struct web_request *req)
   buf_printf(&out, "{\"dedupe\":%s,\"autoPay\":%s,\"callbackUrl\":", sim->dedupe ? "true" : "false",
              sim->auto_pay ? "true" : "false");
   buf_put_json(&out, sim->callback_url, strlen(sim->callback_url));
-  buf_puts(&out, ",\"profile\":\"plain\"}");
+  buf_printf(&out, ",\"profile\":\"%s\"}", sim_profile_name(sim->profile));
   web_reply_json(req, 200, buf_text(&out), out.len);
   buf_release(&out);
+}
+
+// Members that are left out stay; all or nothing.
+static void read_keys(struct jsonx_reader *r, struct sim_keys *keys)
+{
+  const char *secret = jsonx_read_text(r, "secret", false, 1024);
+  const char *pem = jsonx_read_text(r, "privateKey", false, 16384);
+  const char *serial = jsonx_read_text(r, "serial", false, SIM_SERIAL_BYTES - 1);
+  const char *decrypt_key = jsonx_read_text(r, "decryptKey", false, SIGNATURE_AES_KEY_BYTES);
+  if (pem != NULL && signature_key_private(pem, strlen(pem), &keys->rsa) != RESULT_OK)
+    jsonx_reader_fail(r, "privateKey", "is no private RSA key in PEM");
+  if (decrypt_key != NULL && strlen(decrypt_key) != SIGNATURE_AES_KEY_BYTES)
+    jsonx_reader_fail(r, "decryptKey", "must have 32 bytes");
+  if (secret != NULL) {
+    keys->secret = mem_strdup(secret);
+    keys->secret_len = strlen(secret);
+  }
+  if (serial != NULL) (void)snprintf(keys->serial, sizeof keys->serial, "%s", serial);
+  if (decrypt_key != NULL) (void)snprintf(keys->decrypt_key, sizeof keys->decrypt_key, "%s", decrypt_key);
+}
+
+static void take_keys(struct sim_keys *keys, struct sim_keys *fresh)
+{
+  if (fresh->secret == NULL) {
+    fresh->secret = keys->secret;
+    fresh->secret_len = keys->secret_len;
+    keys->secret = NULL;
+  }
+  if (fresh->rsa == NULL) {
+    fresh->rsa = keys->rsa;
+    keys->rsa = NULL;
+  }
+  if (fresh->serial[0] == '\0') memcpy(fresh->serial, keys->serial, sizeof fresh->serial);
+  if (fresh->decrypt_key[0] == '\0') memcpy(fresh->decrypt_key, keys->decrypt_key, sizeof fresh->decrypt_key);
+  sim_keys_release(keys);
+  *keys = *fresh;
 }
 
 static void apply_config(struct web_request *req, struct jsonx_reader *r)
@@ -53,13 +90,20 @@ static void apply_config(struct web_request *req, struct jsonx_reader *r)
   if (url != NULL && url[0] != '\0' && strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0) {
     jsonx_reader_fail(r, "callbackUrl", "must be http or https, or empty for no callbacks");
   }
-  if (profile != NULL && strcmp(profile, "plain") != 0) jsonx_reader_fail(r, "profile", "only plain is known");
+  enum sim_profile wanted = sim->profile;
+  struct sim_keys keys = {0};
+  if (profile != NULL && !sim_profile_from(profile, &wanted))
+    jsonx_reader_fail(r, "profile", "must be plain, stripe, wechatpay or alipay");
+  read_keys(r, &keys);
   if (jsonx_reader_finish(r) != RESULT_OK) {
+    sim_keys_release(&keys);
     refuse(req, 400, "INVALID_REQUEST", r->fault);
     return;
   }
   sim->dedupe = dedupe;
   sim->auto_pay = auto_pay;
+  sim->profile = wanted;
+  take_keys(&sim->keys, &keys);
   if (url != NULL) (void)snprintf(sim->callback_url, sizeof sim->callback_url, "%s", url);
   reply_config(req);
 }

@@ -139,7 +139,7 @@ static void person(struct web_request *req, bool failed)
   sim_answer_order(sim, entry, &answer);
   sim_reply(req, &answer);
   const struct sim_step_callback news = {.wanted = true, .copies = 1, .failed = failed};
-  sim_callback_send(sim, entry, &news, false);
+  sim_callback_send(sim, entry, NULL, &news, false);
 }
 
 void sim_payment_pay(struct web_request *req) { person(req, false); }

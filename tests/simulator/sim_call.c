@@ -78,7 +78,7 @@ static void call_foresee(struct sim *sim, enum sim_call_kind kind, const struct 
 static void auto_pay(struct sim *sim, struct sim_entry *e)
 {
   const struct sim_step_callback news = {.wanted = true, .copies = 1};
-  if (e->status == SIM_PENDING) sim_callback_send(sim, e, &news, true);
+  if (e->status == SIM_PENDING) sim_callback_send(sim, e, NULL, &news, true);
 }
 
 static void run_plain(struct sim *sim, struct web_request *req, enum sim_call_kind kind, struct sim_entry *e,
@@ -161,9 +161,10 @@ static void call_mark_pending(struct sim_call *c)
 static void call_send_callbacks(struct sim_call *c)
 {
   if (!call_is_current(c)) return;
-  if (c->step->callback.wanted) sim_callback_send(c->sim, c->entry, &c->step->callback, true);
+  if (c->step->callback.wanted)
+    sim_callback_send(c->sim, c->entry, c->refund_id, &c->step->callback, c->refund_id == NULL);
   for (size_t i = 0; c->act != NULL && i < c->act->news_count; i++)
-    sim_callback_send(c->sim, c->entry, &c->act->news[i], !c->act->is_forged[i]);
+    sim_callback_send(c->sim, c->entry, c->refund_id, &c->act->news[i], !c->act->is_forged[i] && c->refund_id == NULL);
 }
 
 static void call_finish(struct sim_call *c)

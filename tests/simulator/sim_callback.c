@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks of the simulated provider: {eventId, requestId, status, ref, occurredAt} with Standard Webhooks headers,
-// sent once each (no retries: a test sees exactly what it asked for). Waiting ones are bounded; what does not fit is
-// dropped and counted. Loop thread.
+// Callbacks of the simulated provider, in the form of its profile, sent once each (no retries: a test sees exactly what
+// it asked for). Waiting ones are bounded; what does not fit is dropped and counted. Loop thread.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +22,11 @@ struct callback {
   uint32_t generation;
   struct loop_timer *timer;
   char *request_id, *event_id;
+  char *refund_id;  // NULL: about the order itself
   char ref[SIM_REF_BYTES];
-  char occurred_at[TEXT_TIME_BYTES];
+  char currency[SIM_CURRENCY_BYTES_MAX + 1];
+  int64_t amount;
+  struct wall_time occurred;
   bool failed, moves_money, is_first;
   int copies_left;
   struct span gap;
@@ -39,6 +41,7 @@ static void callback_free(void *object)
   loop_timer_free(c->timer);
   mem_free(c->request_id);
   mem_free(c->event_id);
+  mem_free(c->refund_id);
   mem_free(c);
 }
 
@@ -65,53 +68,36 @@ static void on_answer(void *ctx, const struct http_answer *answer)
     sim->stats.callbacks_failed++;
 }
 
-static void write_body(const struct callback *c, struct buf *out)
+static struct sim_notice notice_of(const struct callback *c)
 {
-  buf_puts(out, "{\"eventId\":");
-  buf_put_json(out, c->event_id, strlen(c->event_id));
-  buf_printf(out, ",\"requestId\":\"%s\",\"status\":\"%s\",\"ref\":\"%s\",\"occurredAt\":\"%s\"}", c->request_id,
-             c->failed ? "FAILED" : "SUCCESS", c->ref, c->occurred_at);
-}
-
-// The signature header, or nothing if the callback goes unsigned. A bad one is made with another secret.
-static void write_signature(const struct callback *c, int64_t timestamp_s, const struct buf *body, struct buf *out)
-{
-  static const char wrong_secret[] = "not the secret of this provider";
-  const struct sim *sim = c->sim;
-  if (c->sign == SIM_SIGN_NONE || sim->secret == NULL) return;
-  bool bad = c->sign == SIM_SIGN_BAD;
-  signature_webhook_sign(sim->signature, bad ? wrong_secret : sim->secret,
-                         bad ? sizeof wrong_secret - 1 : sim->secret_len, c->event_id, timestamp_s, buf_text(body),
-                         body->len, out);
+  return (struct sim_notice){.event_id = c->event_id,
+                             .request_id = c->refund_id != NULL ? c->refund_id : c->request_id,
+                             .order_id = c->refund_id != NULL ? c->request_id : NULL,
+                             .ref = c->ref,
+                             .currency = c->currency,
+                             .failed = c->failed,
+                             .amount = c->amount,
+                             .occurred = c->occurred};
 }
 
 // RESULT_FULL: the client takes no more calls now.
 static enum result send_one(struct callback *c)
 {
-  struct buf body, signature;
-  char timestamp[24];
-  int64_t timestamp_s = clk_wall().us / 1000000;
-  buf_init(&body, BODY_BYTES_MAX);
-  buf_init(&signature, BODY_BYTES_MAX);
-  write_body(c, &body);
-  write_signature(c, timestamp_s, &body, &signature);
-  (void)snprintf(timestamp, sizeof timestamp, "%" PRId64, timestamp_s);
-  const struct http_header headers[] = {{"Content-Type", "application/json"},
-                                        {"webhook-id", c->event_id},
-                                        {"webhook-timestamp", timestamp},
-                                        {"webhook-signature", buf_text(&signature)}};
+  struct sim_message m;
+  const struct sim_notice notice = notice_of(c);
+  sim_message_init(&m);
+  sim_message_write(&m, c->sim->profile, &c->sim->keys, c->sim->signature, &notice, c->sign, clk_wall());
   const struct http_request request = {.method = "POST",
                                        .url = c->sim->callback_url,
-                                       .headers = headers,
-                                       .header_count = signature.len > 0 ? 4 : 1,
-                                       .body = buf_text(&body),
-                                       .body_len = body.len,
+                                       .headers = m.headers,
+                                       .header_count = m.header_count,
+                                       .body = buf_text(&m.body),
+                                       .body_len = m.body.len,
                                        .connect_timeout = span_s(5),
                                        .total_timeout = span_s(CALL_TIMEOUT_S),
                                        .answer_max = 65536};
   enum result result = http_client_send(c->sim->http, &request, on_answer, c->sim, NULL);
-  buf_release(&body);
-  buf_release(&signature);
+  sim_message_release(&m);
   return result;
 }
 
@@ -141,7 +127,19 @@ static void on_due(void *ctx)
   loop_defer_free(c->sim->rt.loop, c, callback_free);
 }
 
-void sim_callback_send(struct sim *sim, struct sim_entry *e, const struct sim_step_callback *how, bool moves_money)
+// The provider's reference and the money that moved.
+static void put_facts(struct callback *c, const struct sim_entry *e)
+{
+  if (c->refund_id != NULL)
+    sim_ref(e, e->kind == SIM_PAYMENT ? SIM_EFFECT_REFUND : SIM_EFFECT_REVERSE, e->reversals, c->ref);
+  else
+    sim_ref(e, e->kind == SIM_PAYMENT ? SIM_EFFECT_PAYMENT : SIM_EFFECT_CREDIT, e->effects, c->ref);
+  c->amount = e->amount * e->quantity;
+  memcpy(c->currency, e->currency, sizeof c->currency);
+}
+
+void sim_callback_send(struct sim *sim, struct sim_entry *e, const char *refund_id, const struct sim_step_callback *how,
+                       bool moves_money)
 {
   if (sim->callbacks_waiting >= SIM_CALLBACKS_MAX) {
     sim->stats.callbacks_dropped++;
@@ -165,8 +163,9 @@ void sim_callback_send(struct sim *sim, struct sim_entry *e, const struct sim_st
     (void)snprintf(fresh, sizeof fresh, "evt_%" PRIx64 "_%" PRIu64, (uint64_t)clk_wall().us, ++sim->next_event);
     c->event_id = mem_strdup(fresh);
   }
-  sim_ref(e, e->kind == SIM_PAYMENT ? SIM_EFFECT_PAYMENT : SIM_EFFECT_CREDIT, e->effects, c->ref);
-  text_from_time(wall_after(clk_wall(), how->delay), c->occurred_at);
+  if (refund_id != NULL) c->refund_id = mem_strdup(refund_id);
+  put_facts(c, e);
+  c->occurred = wall_after(clk_wall(), how->delay);
   list_add_last(&sim->callbacks, &c->node);
   sim->callbacks_waiting++;
   c->timer = loop_timer_new(sim->rt.loop, on_due, c);

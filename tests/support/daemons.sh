@@ -11,6 +11,11 @@ set_daemon_env() {
   export LARGESSE_SCHEDULER__LISTEN=127.0.0.1:$SCHEDULER_PORT
   export LARGESSE_FULFILLER__LISTEN=127.0.0.1:$FULFILLER_PORT
   export LARGESSE_RECONCILER__LISTEN=127.0.0.1:$RECONCILER_PORT
+  CALLBACK_SECRET=$RUN_DIR/callback-secret
+  export LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__CALLBACK__PROFILE=standard_webhooks
+  export LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__CALLBACK__SECRETS="{stack: '$CALLBACK_SECRET'}"
+  export LARGESSE_FULFILLER__PROVIDERS__SIMULATOR_B__CALLBACK__PROFILE=standard_webhooks
+  export LARGESSE_FULFILLER__PROVIDERS__SIMULATOR_B__CALLBACK__SECRETS="{stack: '$CALLBACK_SECRET'}"
   export LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__BASE_URL=$SIMULATOR_URL
   export LARGESSE_FULFILLER__PROVIDERS__SIMULATOR_B__BASE_URL=$SIMULATOR_URL
 }
@@ -31,9 +36,16 @@ migrate() {
   fi
 }
 
+# What the simulator signs its callbacks with; made once for each LARGESSE_HOME, and no part of the tree.
+make_callback_secret() {
+  [ -s "$CALLBACK_SECRET" ] || (umask 077 && head -c 24 /dev/urandom | od -An -v -tx1 | tr -d ' \n' >"$CALLBACK_SECRET") ||
+    { warn "cannot write $CALLBACK_SECRET"; return 1; }
+}
+
 start_daemons() {
   local name
-  start_process simulator "$LOG_DIR/simulator.log" - TERM "$BIN/simulator" --listen "127.0.0.1:$SIMULATOR_PORT" --callback-url "$FULFILLER_URL/v1/callbacks/simulator"
+  make_callback_secret || return 1
+  start_process simulator "$LOG_DIR/simulator.log" - TERM "$BIN/simulator" --listen "127.0.0.1:$SIMULATOR_PORT" --callback-url "$FULFILLER_URL/v1/callbacks/simulator" --secret-file "$CALLBACK_SECRET"
   for name in $DAEMONS; do
     start_process "$name" "$LOG_DIR/$name.log" - TERM "$BIN/$name" -c "$CONFIG" serve
   done

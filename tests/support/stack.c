@@ -3,13 +3,16 @@
 #include "tests/support/stack.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
 
 #include "common/mem.h"
 #include "tests/support/support.h"
 
-#define ENV_OWN          5
+#define ENV_OWN          9
 #define COMMAND_SECONDS  120
 #define COMMAND_ARGS_MAX 32
 
@@ -18,6 +21,21 @@ static size_t count_of(const char *const *list)
   size_t n = 0;
   while (list != NULL && list[n] != NULL) n++;
   return n;
+}
+
+// What the simulator signs its callbacks with, and the fulfiller verifies; for this run only.
+static void make_secret(struct stack *s)
+{
+  unsigned char bytes[24];
+  char text[2 * sizeof bytes + 1];
+  char *dir = support_log_dir();
+  s->callback_secret = support_format("%s/callback-secret-%d", dir, s->simulator_port);
+  int fd = open(s->callback_secret, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) support_die("no random bytes");
+  for (size_t i = 0; i < sizeof bytes; i++) (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+  if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text) || close(fd) != 0)
+    support_die("cannot write %s", s->callback_secret);
+  mem_free(dir);
 }
 
 static void fill_env(struct stack *s, const struct stack_options *o)
@@ -31,6 +49,12 @@ static void fill_env(struct stack *s, const struct stack_options *o)
       support_format("LARGESSE_FULFILLER__PROVIDERS__SIMULATOR__BASE_URL=http://127.0.0.1:%d", s->simulator_port);
   s->env[n++] =
       support_format("LARGESSE_FULFILLER__PROVIDERS__SIMULATOR_B__BASE_URL=http://127.0.0.1:%d", s->simulator_port);
+  static const char *const names[] = {"SIMULATOR", "SIMULATOR_B"};
+  for (size_t i = 0; i < 2; i++) {
+    s->env[n++] = support_format("LARGESSE_FULFILLER__PROVIDERS__%s__CALLBACK__PROFILE=standard_webhooks", names[i]);
+    s->env[n++] = support_format("LARGESSE_FULFILLER__PROVIDERS__%s__CALLBACK__SECRETS={stack: '%s'}", names[i],
+                                 s->callback_secret);
+  }
   s->env[n++] = mem_strdup("LARGESSE_LOG__LEVEL=debug");
   for (size_t i = 0; i < more; i++) s->env[n++] = mem_strdup(o->env[i]);
   mem_free(conninfo);
@@ -83,11 +107,12 @@ void stack_start_simulator(struct stack *s)
   process_free(s->simulator);
   char *bin = support_bin("simulator"), *listen = support_format("127.0.0.1:%d", s->simulator_port);
   char *callback = support_format("http://127.0.0.1:%d/v1/callbacks/simulator", s->fulfiller_port);
-  s->simulator = process_start(
-      &(struct process_spec){.name = "simulator",
-                             .argv = (const char *[]){bin, "--listen", listen, "--callback-url", callback, NULL},
-                             .ready_port = s->simulator_port,
-                             .ready_path = "/sim/stats"});
+  s->simulator =
+      process_start(&(struct process_spec){.name = "simulator",
+                                           .argv = (const char *[]){bin, "--listen", listen, "--callback-url", callback,
+                                                                    "--secret-file", s->callback_secret, NULL},
+                                           .ready_port = s->simulator_port,
+                                           .ready_path = "/sim/stats"});
   mem_free(callback);
   mem_free(listen);
   mem_free(bin);
@@ -137,6 +162,7 @@ struct stack *stack_start(struct server *server, const struct stack_options *opt
   s->broker_url = server_new_broker_url(server);
   s->sql = server_open(server, s->database);
   choose_ports(s);
+  make_secret(s);
   fill_env(s, o);
   if (o->test_clock) install_test_clock(s);
   if (!o->no_simulator) stack_start_simulator(s);
@@ -160,6 +186,8 @@ void stack_free(struct stack *s)
   mem_free(s->database);
   mem_free(s->broker_url);
   mem_free(s->config);
+  (void)unlink(s->callback_secret);
+  mem_free(s->callback_secret);
   mem_free(s);
 }
 
