@@ -94,9 +94,13 @@ static enum result start_callbacks(struct app *app)
 static enum result open_lane(struct app *app, const struct conf_entry *entry)
 {
   const struct lane_means means = {app->rt, app->db, app->consumer, app->settler, app->letters, app->guard};
-  struct conf_fault fault;
+  struct conf_fault fault = {.text = ""};
   struct provider provider;
   enum result result = provider_compile(entry->name, entry->block, &provider, &fault);
+  if (result == RESULT_OK) {
+    result = provider_load_keys(&provider, &provider.conf->secrets, &fault);
+    if (result != RESULT_OK) provider_release(&provider);
+  }
   if (result != RESULT_OK) {
     LOG(app->rt->log, EV_CONFIG_REJECTED, F_STR("provider", entry->name), F_STR("detail", fault.text));
     return result;
@@ -126,9 +130,23 @@ cleanup:
   return result;
 }
 
+// The files were read once already when the configuration was checked; one that went away since leaves what was there.
+static void reload_secrets(struct lane *lane, const struct conf_map *providers, struct log *log)
+{
+  for (size_t i = 0; i < providers->count; i++) {
+    const struct conf_entry *entry = &providers->items[i];
+    const struct provider_conf *block = entry->block;
+    struct conf_fault fault = {.text = ""};
+    if (strcmp(entry->name, lane->provider.name) != 0) continue;
+    if (provider_load_keys(&lane->provider, &block->secrets, &fault) != RESULT_OK)
+      LOG(log, EV_CONFIG_REJECTED, F_STR("provider", entry->name), F_STR("detail", fault.text));
+  }
+}
+
 void app_reload(struct app *app, const void *config)
 {
   const struct fulfiller_conf *conf = config;
+  for (size_t i = 0; i < app->lane_count; i++) reload_secrets(app->lanes[i], &conf->providers, app->rt->log);
   db_pool_reload(app->db, &conf->daemon.database);
   figures_set_every(app->figures, conf->figures_every);
   callbacks_reload(app->callbacks, conf);

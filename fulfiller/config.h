@@ -35,8 +35,20 @@ struct callback_conf {
   struct conf_pairs require, answers;
 };
 
+// How our own requests are signed: see provider_sign.h.
+enum sign_scheme { SIGN_NONE, SIGN_BEARER, SIGN_HMAC, SIGN_WECHATPAY_V3, SIGN_ALIPAY_RSA2 };
+struct sign_conf {
+  int scheme;    // enum sign_scheme
+  char *secret;  // a name among provider_conf.secrets
+  char *header, *timestamp_header;
+  char *mchid, *serial;
+};
+
 struct provider_conf {
   char *base_url;
+  struct conf_pairs secrets;  // name -> file
+  struct sign_conf sign;
+  struct conf_texts mask;
   struct action_conf actions[ACTION_COUNT];
   char *request_id_header, *request_id_field;
   int answer_format;  // enum answer_format of outcome.h

@@ -23,62 +23,89 @@ void provider_call_release(struct provider_call *call)
   buf_release(&call->header_text);
 }
 
-static enum result render_url(const struct provider *p, const struct provider_request *r,
-                              const struct claim_facts *facts, struct buf *out)
-{
-  buf_clear(out);
-  buf_puts(out, p->conf->base_url);
-  return template_render(&r->path, facts, out);
-}
-
-// All values share one buffer; pointers are taken when it has stopped growing.
 static enum result render_headers(const struct provider_request *r, const struct claim_facts *facts,
-                                  const char *traceparent, struct provider_call *call)
+                                  const struct template_means *means, struct provider_call *call)
 {
   buf_clear(&call->header_text);
   for (size_t i = 0; i < r->header_count; i++) {
     call->header_at[i] = call->header_text.len;
-    enum result result = template_render(&r->headers[i].value, facts, &call->header_text);
+    enum result result = template_render(&r->headers[i].value, facts, means, &call->header_text);
     if (result != RESULT_OK) return result;
     buf_putc(&call->header_text, '\0');
   }
-  enum result result = buf_result(&call->header_text);
-  if (result != RESULT_OK) return result;
-  for (size_t i = 0; i < r->header_count; i++) {
-    call->headers[i] = (struct http_header){r->headers[i].name, call->header_text.data + call->header_at[i]};
-  }
-  call->request.headers = call->headers;
-  call->request.header_count = r->header_count;
-  if (traceparent[0] != '\0')
-    call->headers[call->request.header_count++] = (struct http_header){"traceparent", traceparent};
-  return RESULT_OK;
+  return buf_result(&call->header_text);
 }
 
-enum result provider_render(const struct provider *p, enum provider_action action, enum call_kind kind,
-                            const struct claim_facts *facts, const char *traceparent, struct provider_call *call)
+static enum result render_texts(const struct provider *p, const struct provider_request *r,
+                                const struct claim_facts *facts, const struct template_means *means,
+                                struct provider_call *call)
+{
+  enum result result;
+  buf_clear(&call->url);
+  buf_clear(&call->body);
+  buf_puts(&call->url, p->conf->base_url);
+  TRY(template_render(&r->path, facts, means, &call->url));
+  if (r->has_body) TRY(template_render(&r->body, facts, means, &call->body));
+  TRY(render_headers(r, facts, means, call));
+cleanup:
+  return result;
+}
+
+// All values share one buffer; pointers are taken when it has stopped growing.
+static void take_headers(const struct provider_request *r, const struct sign_header *signs, size_t sign_count,
+                         const char *traceparent, struct provider_call *call)
+{
+  const char *text = buf_text(&call->header_text);
+  size_t count = 0;
+  for (size_t i = 0; i < r->header_count; i++)
+    call->headers[count++] = (struct http_header){r->headers[i].name, text + call->header_at[i]};
+  for (size_t i = 0; i < sign_count; i++)
+    call->headers[count++] = (struct http_header){signs[i].name, text + signs[i].value_at};
+  if (traceparent[0] != '\0') call->headers[count++] = (struct http_header){"traceparent", traceparent};
+  call->request.headers = call->headers;
+  call->request.header_count = count;
+}
+
+static struct http_request request_of(const struct provider *p, const struct provider_request *r, enum call_kind kind)
+{
+  return (struct http_request){.method = r->method,
+                               .connect_timeout = p->conf->connect_timeout,
+                               .total_timeout = p->conf->total_timeout,
+                               .answer_max = ANSWER_BYTES_MAX,
+                               .never_resend = kind == CALL_ACT,
+                               .fresh_connection = kind == CALL_ACT && !r->has_request_id};
+}
+
+enum result provider_render_at(const struct provider *p, enum provider_action action, enum call_kind kind,
+                               const struct claim_facts *facts, const char *traceparent,
+                               const struct render_moment *moment, struct provider_call *call)
 {
   const struct provider_action_profile *profile = &p->actions[action];
   const struct provider_request *r = kind == CALL_ACT ? &profile->call : &profile->inquire;
+  const struct template_means means = {.moment = *moment, .keys = &p->keys};
+  struct sign_header signs[SIGN_HEADERS_MAX];
+  size_t sign_count = 0;
   enum result result;
   REQUIRE(r->exists);
-  call->request = (struct http_request){.method = r->method,
-                                        .connect_timeout = p->conf->connect_timeout,
-                                        .total_timeout = p->conf->total_timeout,
-                                        .answer_max = ANSWER_BYTES_MAX,
-                                        .never_resend = kind == CALL_ACT,
-                                        .fresh_connection = kind == CALL_ACT && !r->has_request_id};
-  TRY(render_url(p, r, facts, &call->url));
-  TRY(render_headers(r, facts, traceparent, call));
-  buf_clear(&call->body);
-  if (r->has_body) TRY(template_render(&r->body, facts, &call->body));
+  TRY(render_texts(p, r, facts, &means, call));
+  const struct sign_request request = {r->method, &call->url, &call->body, r->has_body};
+  TRY(provider_sign(p->signature, &p->sign, &p->keys, moment, &request, &call->header_text, signs, &sign_count));
+  call->request = request_of(p, r, kind);
+  take_headers(r, signs, sign_count, traceparent, call);
   call->request.url = buf_text(&call->url);
   if (r->has_body) {
     call->request.body = buf_text(&call->body);
     call->request.body_len = call->body.len;
   }
-  result = RESULT_OK;
 cleanup:
   return result;
+}
+
+enum result provider_render(const struct provider *p, enum provider_action action, enum call_kind kind,
+                            const struct claim_facts *facts, const char *traceparent, struct provider_call *call)
+{
+  const struct render_moment moment = render_moment_now();
+  return provider_render_at(p, action, kind, facts, traceparent, &moment, call);
 }
 
 struct span provider_rung(const struct provider *p, int64_t tries)

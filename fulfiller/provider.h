@@ -6,6 +6,9 @@
 #include "common/http_client.h"
 #include "fulfiller/config.h"
 #include "fulfiller/outcome.h"
+#include "fulfiller/provider_keys.h"
+#include "fulfiller/provider_sign.h"
+#include "fulfiller/redact.h"
 #include "fulfiller/template.h"
 
 #define PROVIDER_HEADERS_MAX 16
@@ -37,27 +40,36 @@ struct provider {
   const char *name;
   const struct provider_conf *conf;
   struct provider_action_profile actions[ACTION_COUNT];
-  bool has_params;          // some template wants reward.params
-  struct span lease;        // from take to the end of the last call that may begin under it, with a margin
-  struct span second_call;  // this much of the lease must be left before a delivery that follows an inquiry
+  struct sign_profile sign;
+  struct provider_keys keys;    // empty until provider_load_keys
+  struct signature *signature;  // NULL until then
+  struct redact redact;         // for what is recorded of its requests and answers
+  bool has_params;              // some template wants reward.params
+  struct span lease;            // from take to the end of the last call that may begin under it, with a margin
+  struct span second_call;      // this much of the lease must be left before a delivery that follows an inquiry
 };
 
 // RESULT_INVALID: out_fault has one line "deliver.body: unknown variable ${x}", relative to the block.
 MUST_CHECK enum result provider_compile(const char *name, const struct provider_conf *conf,
                                         struct provider *out_provider, struct conf_fault *out_fault);
 void provider_release(struct provider *p);
+// Reads the files of `secrets` and takes the contents in place of those before. Blocking; at start and on SIGHUP.
+// RESULT_INVALID: out_fault is relative to the block, and what was there before stays: also when one of the secrets
+// that the running profile was compiled with is missing.
+MUST_CHECK enum result provider_load_keys(struct provider *p, const struct conf_pairs *secrets,
+                                          struct conf_fault *out_fault);
 // "file:12: fulfiller.providers.NAME.deliver.body: …" from a fault that is relative to the block, with the line of the
 // key at fault. Always RESULT_INVALID.
 MUST_CHECK enum result provider_fault(const char *file, const struct conf_entry *entry, const struct conf_fault *inner,
                                       struct conf_fault *out_fault);
-// Compiles every provider of a configuration and forgets it again: for `-t`. file may be NULL.
+// Compiles every provider of a configuration, reads its files, and forgets it again: for `-t`. file may be NULL.
 MUST_CHECK enum result provider_check_all(const struct fulfiller_conf *conf, const char *file,
                                           struct conf_fault *out_fault);
 
 // Storage that rendering fills; reused from call to call.
 struct provider_call {
   struct buf url, body, header_text;
-  struct http_header headers[PROVIDER_HEADERS_MAX + 1];
+  struct http_header headers[PROVIDER_HEADERS_MAX + SIGN_HEADERS_MAX + 1];
   size_t header_at[PROVIDER_HEADERS_MAX];
   struct http_request request;
 };
@@ -67,6 +79,11 @@ void provider_call_release(struct provider_call *call);
 MUST_CHECK enum result provider_render(const struct provider *p, enum provider_action action, enum call_kind kind,
                                        const struct claim_facts *facts, const char *traceparent,
                                        struct provider_call *call);
+
+// The same at a given moment: provider_render takes the present one and a random nonce.
+MUST_CHECK enum result provider_render_at(const struct provider *p, enum provider_action action, enum call_kind kind,
+                                          const struct claim_facts *facts, const char *traceparent,
+                                          const struct render_moment *moment, struct provider_call *call);
 
 // The rung that follows the given number of tries (from 1).
 struct span provider_rung(const struct provider *p, int64_t tries);

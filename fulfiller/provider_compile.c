@@ -102,12 +102,45 @@ static enum result compile_body(const char *body, const char *field, struct prov
   return result;
 }
 
+static enum result check_secret(const struct provider_conf *conf, const struct template *t, struct conf_fault *fault)
+{
+  const char *missing = template_missing_secret(t, &conf->secrets);
+  return missing == NULL ? RESULT_OK : FAIL(fault, "${secret.%.60s} is not among secrets", missing);
+}
+
+static enum result check_secrets(const struct provider_conf *conf, const struct provider_request *r, const char *name,
+                                 struct conf_fault *fault)
+{
+  if (check_secret(conf, &r->body, fault) != RESULT_OK) return fault_at(fault, name, "body");
+  for (size_t i = 0; i < r->header_count; i++) {
+    if (check_secret(conf, &r->headers[i].value, fault) != RESULT_OK) return fault_at(fault, name, "headers");
+  }
+  return RESULT_OK;
+}
+
 // Which request is being compiled.
 struct request_place {
   enum provider_action action;
   enum call_kind kind;
   const char *name;
 };
+
+// What signing adds must not be there already, and must have a place.
+static enum result check_signed(const struct provider *p, const struct request_place *place,
+                                const struct provider_request *r, const char *body, struct conf_fault *fault)
+{
+  const char *names[] = {p->sign.header, p->sign.timestamp_header};
+  for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    if (names[i] == NULL) continue;
+    if (!is_header_name(names[i]))
+      return FAIL(fault, "sign.%s: '%.60s' is no name of a header", i == 0 ? "header" : "timestamp_header", names[i]);
+    if (has_header(r, names[i]))
+      return FAIL(fault, "%s.headers: header '%.60s' is set twice: sign.scheme sets it", place->name, names[i]);
+  }
+  if (p->sign.scheme == SIGN_ALIPAY_RSA2 && body != NULL && is_json(body))
+    return FAIL(fault, "%s.body: alipay_rsa2 signs forms, not JSON", place->name);
+  return RESULT_OK;
+}
 
 static enum result compile_request(const struct provider_conf *conf, const struct request_conf *request,
                                    const struct request_place *place, struct provider_request *out,
@@ -132,6 +165,7 @@ static enum result compile_request(const struct provider_conf *conf, const struc
   out->rules.code_pointer = conf->code_pointer;
   out->rules.message_pointer = conf->message_pointer;
   out->rules.retry_after_max = conf->retry_after_max;
+  if (check_secrets(conf, out, place->name, fault) != RESULT_OK) return RESULT_INVALID;
   out->has_request_id = out->has_request_id || out->path.has_request_id || out->body.has_request_id;
   return RESULT_OK;
 }
@@ -165,7 +199,7 @@ static enum result check_action(const struct provider_conf *conf, enum provider_
   if (!is_method(a->call.method)) return FAIL(fault, "%s.method: must be GET, POST, PUT or DELETE", call);
   if (!is_method(a->inquire.method)) return FAIL(fault, "%s.method: must be GET, POST, PUT or DELETE", inquiry);
   if (a->call.path == NULL && a->inquire.path != NULL) return FAIL(fault, "%s: there is no %s.path", inquiry, call);
-  if (a->call.path != NULL && a->call.body == NULL && conf->request_id_field[0] != '\0')
+  if (action == ACTION_DELIVER && a->call.body == NULL && conf->request_id_field[0] != '\0')
     return FAIL(fault, "request_id_field: %s.body is missing", call);
   return RESULT_OK;
 }
@@ -224,6 +258,8 @@ static enum result compile_action(struct provider *p, enum provider_action actio
   TRY(check_action(p->conf, action, fault));
   TRY(compile_request(p->conf, &conf->call, &call, &out->call, fault));
   TRY(compile_request(p->conf, &conf->inquire, &inquiry, &out->inquire, fault));
+  if (out->call.exists) TRY(check_signed(p, &call, &out->call, conf->call.body, fault));
+  if (out->inquire.exists) TRY(check_signed(p, &inquiry, &out->inquire, conf->inquire.body, fault));
   out->repeat_is_safe = conf->repeat_is_safe;
   p->has_params = p->has_params || request_has_params(&out->call) || request_has_params(&out->inquire);
 cleanup:
@@ -239,6 +275,8 @@ enum result provider_compile(const char *name, const struct provider_conf *conf,
   p->conf = conf;
   TRY(check_urls(conf, out_fault));
   TRY(check_times(conf, out_fault));
+  TRY(sign_profile_compile(conf, &p->sign, out_fault));
+  redact_init(&p->redact, &conf->mask);
   TRY(check_limits(conf, out_fault));
   for (int i = 0; i < ACTION_COUNT; i++) TRY(compile_action(p, (enum provider_action)i, out_fault));
   derive_spans(p);
@@ -264,7 +302,42 @@ void provider_release(struct provider *p)
     request_release(&p->actions[i].call);
     request_release(&p->actions[i].inquire);
   }
+  provider_keys_release(&p->keys);
+  signature_free(p->signature);
+  redact_release(&p->redact);
   *p = (struct provider){0};
+}
+
+// The running templates go on asking for the secrets they were compiled with.
+static enum result check_complete(const struct provider_conf *conf, const struct provider_keys *keys,
+                                  struct conf_fault *fault)
+{
+  for (size_t i = 0; i < conf->secrets.count; i++) {
+    const char *name = conf->secrets.items[i].name;
+    if (provider_keys_find(keys, name) == NULL)
+      return FAIL(fault, "secrets: '%.60s' is still in use: taking it away needs a restart", name);
+  }
+  return RESULT_OK;
+}
+
+enum result provider_load_keys(struct provider *p, const struct conf_pairs *secrets, struct conf_fault *out_fault)
+{
+  enum result result;
+  struct provider_keys keys = {.count = 0};
+  struct provider_conf conf = *p->conf;  // the running settings with the new files
+  conf.secrets = *secrets;
+  TRY(provider_keys_load(&conf, &keys, out_fault));
+  TRY(check_complete(p->conf, &keys, out_fault));
+  provider_keys_release(&p->keys);
+  redact_release(&p->redact);
+  redact_init(&p->redact, &p->conf->mask);
+  p->keys = keys;
+  keys = (struct provider_keys){.count = 0};
+  provider_keys_mask(&p->keys, &p->redact);
+  if (p->signature == NULL && p->sign.scheme != SIGN_NONE) p->signature = signature_new();
+cleanup:
+  provider_keys_release(&keys);
+  return result;
 }
 
 enum result provider_fault(const char *file, const struct conf_entry *entry, const struct conf_fault *inner,
@@ -282,9 +355,10 @@ enum result provider_check_all(const struct fulfiller_conf *conf, const char *fi
     const struct conf_entry *entry = &conf->providers.items[i];
     struct provider p = {0};
     struct conf_fault inner = {.text = ""};
-    if (provider_compile(entry->name, entry->block, &p, &inner) != RESULT_OK)
-      return provider_fault(file, entry, &inner, out_fault);
+    enum result result = provider_compile(entry->name, entry->block, &p, &inner);
+    if (result == RESULT_OK) result = provider_load_keys(&p, &p.conf->secrets, &inner);
     provider_release(&p);
+    if (result != RESULT_OK) return provider_fault(file, entry, &inner, out_fault);
   }
   return RESULT_OK;
 }

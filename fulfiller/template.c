@@ -9,7 +9,11 @@
 #include "common/jsonx.h"
 #include "common/mem.h"
 #include "common/text.h"
+#include "fulfiller/money.h"
+#include "fulfiller/provider_keys.h"
 #include "fulfiller/template_part.h"
+
+#define FORM_JSON_BYTES_MAX (256 * 1024)
 
 // A value before it is escaped.
 struct value {
@@ -37,19 +41,25 @@ static struct value json_value(const json_t *json)
   return (struct value){.kind = VALUE_JSON, .json = json};
 }
 
-// The request id of the delivery, whatever the action at hand is.
-static void put_claim_id(const struct claim_facts *facts, struct value *out)
+static struct value secret_value(const struct provider_keys *keys, const char *name)
 {
-  *out = (struct value){.kind = VALUE_TEXT};
-  snprintf(out->own, sizeof out->own, "%" PRId64 "-%" PRId64, facts->activity_id, facts->claim_id);
-  out->text = out->own;
+  const struct provider_secret *secret = provider_keys_find(keys, name);
+  return text_value(secret == NULL ? "" : secret->bytes);
 }
 
-static struct value value_of(const struct template_part *part, const struct claim_facts *facts)
+static struct value value_of(const struct template_part *part, const struct claim_facts *facts,
+                             const struct template_means *means)
 {
   switch (part->variable) {
-    case VARIABLE_NONE: break;
-    case VARIABLE_CLAIM_ID: break;  // put_claim_id
+    case VARIABLE_NONE:
+    case VARIABLE_CLAIM_ID:
+    case VARIABLE_TOTAL:
+    case VARIABLE_TOTAL_DECIMAL:
+    case VARIABLE_NOW_RFC3339:
+    case VARIABLE_NOW_BEIJING: break;  // make_value
+    case VARIABLE_NOW_UNIX: return int_value(means->moment.now.us / 1000000);
+    case VARIABLE_NONCE: return text_value(means->moment.nonce);
+    case VARIABLE_SECRET: return secret_value(means->keys, part->text);
     case VARIABLE_REQUEST_ID: return text_value(facts->request_id);
     case VARIABLE_PROVIDER_REF: return text_value(facts->provider_ref == NULL ? "" : facts->provider_ref);
     case VARIABLE_USER_ID: return int_value(facts->user_id);
@@ -63,6 +73,58 @@ static struct value value_of(const struct template_part *part, const struct clai
     case VARIABLE_PARAM: return json_value(facts->params == NULL ? NULL : json_object_get(facts->params, part->text));
   }
   return text_value(NULL);
+}
+
+// Texts that are made here, not looked up.
+static enum result put_total(const struct claim_facts *facts, bool is_decimal, struct value *out)
+{
+  int64_t total = 0;
+  int places = 0;
+  if (!facts->has_amount) {
+    *out = text_value(NULL);
+    return RESULT_OK;
+  }
+  if (!money_times(facts->amount, facts->quantity, &total)) return RESULT_INVALID;
+  *out = int_value(total);
+  if (!is_decimal) return RESULT_OK;
+  if (!money_places(facts->currency, &places)) return RESULT_INVALID;
+  struct buf decimal;
+  buf_init(&decimal, sizeof out->own - 1);
+  money_put_decimal(total, places, &decimal);
+  snprintf(out->own, sizeof out->own, "%s", buf_text(&decimal));
+  buf_release(&decimal);
+  out->kind = VALUE_TEXT;
+  return RESULT_OK;
+}
+
+// "2026-11-29T20:00:00Z" or, eight hours ahead and as Alipay writes it, "2026-11-30 04:00:00".
+static void put_instant(struct wall_time now, bool is_beijing, struct value *out)
+{
+  char text[TEXT_TIME_BYTES];
+  const struct span ahead = span_s(is_beijing ? 8 * 3600 : 0);
+  text_from_time(wall_after(now, ahead), text);
+  if (is_beijing)
+    snprintf(out->own, sizeof out->own, "%.10s %.8s", text, text + 11);
+  else
+    snprintf(out->own, sizeof out->own, "%.19sZ", text);
+  out->kind = VALUE_TEXT;
+}
+
+static enum result make_value(const struct template_part *part, const struct claim_facts *facts,
+                              const struct template_means *means, struct value *out)
+{
+  switch (part->variable) {
+    case VARIABLE_CLAIM_ID:  // the request id of the delivery, whatever the action at hand is
+      snprintf(out->own, sizeof out->own, "%" PRId64 "-%" PRId64, facts->activity_id, facts->claim_id);
+      out->kind = VALUE_TEXT;
+      break;
+    case VARIABLE_TOTAL: return put_total(facts, false, out);
+    case VARIABLE_TOTAL_DECIMAL: return put_total(facts, true, out);
+    case VARIABLE_NOW_RFC3339: put_instant(means->moment.now, false, out); break;
+    case VARIABLE_NOW_BEIJING: put_instant(means->moment.now, true, out); break;
+    default: *out = value_of(part, facts, means); break;
+  }
+  return RESULT_OK;
 }
 
 // The content of a JSON string: escaped as always, but the template has the quotes.
@@ -86,6 +148,8 @@ static enum result put_text(const char *text, enum template_escape escape, struc
       if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0) return RESULT_INVALID;
       text_url_encode(text, strlen(text), out);
       return RESULT_OK;
+    case ESCAPE_FORM_JSON_VALUE:
+    case ESCAPE_FORM_JSON_CONTENT: break;  // put_form_json
     case ESCAPE_HEADER:
       for (const char *c = text; *c != '\0'; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f) return RESULT_INVALID;
@@ -98,12 +162,13 @@ static enum result put_text(const char *text, enum template_escape escape, struc
 
 static enum result put_value(const struct value *v, enum template_escape escape, struct buf *out)
 {
+  const char *text = v->text != NULL || v->kind != VALUE_TEXT ? v->text : v->own;
   switch (v->kind) {
     case VALUE_NONE:
       if (escape == ESCAPE_JSON_VALUE) buf_puts(out, "null");
       return RESULT_OK;
     case VALUE_INT: buf_put_i64(out, v->number); return RESULT_OK;
-    case VALUE_TEXT: return put_text(v->text, escape, out);
+    case VALUE_TEXT: return put_text(text, escape, out);
     case VALUE_JSON:
       if (escape == ESCAPE_JSON_VALUE)
         jsonx_write(v->json, out);
@@ -116,7 +181,31 @@ static enum result put_value(const struct value *v, enum template_escape escape,
   return RESULT_INVALID;
 }
 
-enum result template_render(const struct template *t, const struct claim_facts *facts, struct buf *out)
+// JSON inside a form: first the one, then the other.
+static enum result put_form_json(const struct value *v, enum template_escape escape, struct buf *out)
+{
+  struct buf json;
+  buf_init(&json, FORM_JSON_BYTES_MAX);
+  enum result result = put_value(v, escape == ESCAPE_FORM_JSON_VALUE ? ESCAPE_JSON_VALUE : ESCAPE_JSON_CONTENT, &json);
+  if (result == RESULT_OK) result = buf_result(&json);
+  if (result == RESULT_OK) text_url_encode(buf_text(&json), json.len, out);
+  buf_wipe(&json);
+  return result;
+}
+
+static enum result put_part(const struct template_part *part, const struct claim_facts *facts,
+                            const struct template_means *means, struct buf *out)
+{
+  struct value value = {.kind = VALUE_NONE};
+  enum result result = make_value(part, facts, means, &value);
+  if (result != RESULT_OK) return result;
+  if (part->escape == ESCAPE_FORM_JSON_VALUE || part->escape == ESCAPE_FORM_JSON_CONTENT)
+    return put_form_json(&value, part->escape, out);
+  return put_value(&value, part->escape, out);
+}
+
+enum result template_render(const struct template *t, const struct claim_facts *facts,
+                            const struct template_means *means, struct buf *out)
 {
   for (size_t i = 0; i < t->count; i++) {
     const struct template_part *part = &t->parts[i];
@@ -124,15 +213,22 @@ enum result template_render(const struct template *t, const struct claim_facts *
       buf_append(out, part->text, part->len);
       continue;
     }
-    struct value value;
-    if (part->variable == VARIABLE_CLAIM_ID)
-      put_claim_id(facts, &value);
-    else
-      value = value_of(part, facts);
-    enum result result = put_value(&value, part->escape, out);
+    enum result result = put_part(part, facts, means, out);
     if (result != RESULT_OK) return result;
   }
   return buf_result(out);
+}
+
+const char *template_missing_secret(const struct template *t, const struct conf_pairs *secrets)
+{
+  for (size_t i = 0; i < t->count; i++) {
+    if (t->parts[i].variable != VARIABLE_SECRET) continue;
+    bool is_known = false;
+    for (size_t j = 0; j < secrets->count; j++)
+      is_known = is_known || strcmp(secrets->items[j].name, t->parts[i].text) == 0;
+    if (!is_known) return t->parts[i].text;
+  }
+  return NULL;
 }
 
 void template_release(struct template *t)

@@ -23,11 +23,24 @@ struct claim_facts {
   const json_t *params;  // NULL unless a template asks for one
 };
 
+// What differs from rendering to rendering of the same request. A repeat has new ones; its request id stays.
+#define NONCE_BYTES 33
+struct render_moment {
+  struct wall_time now;
+  char nonce[NONCE_BYTES];  // 32 hexadecimal digits
+};
+struct provider_keys;
+struct template_means {
+  struct render_moment moment;
+  const struct provider_keys *keys;  // NULL: secrets are empty
+};
+
 enum template_place {
-  TEMPLATE_PATH,    // values are percent-encoded
+  TEMPLATE_PATH,    // values are percent-encoded; secrets may not stand here
   TEMPLATE_HEADER,  // values without control characters
   TEMPLATE_JSON,    // in quotes: escaped; outside: a complete JSON value, null if there is none
-  TEMPLATE_FORM,    // values are percent-encoded
+  TEMPLATE_FORM,    // values are percent-encoded; line breaks around fields are left out; a field that begins with { is
+                    // written as JSON and encoded as a whole
 };
 
 struct template_part;
@@ -42,6 +55,9 @@ struct template
 MUST_CHECK enum result template_compile(const char *text, enum template_place place, struct template *out_template,
                                         struct conf_fault *out_fault);
 void template_release(struct template *t);
+// The first secret that the template wants and that is not among these; NULL: none.
+const char *template_missing_secret(const struct template *t, const struct conf_pairs *secrets);
 // Appends. RESULT_INVALID: a value that cannot stand in its place (a control character in a header, an object in a
-// path).
-MUST_CHECK enum result template_render(const struct template *t, const struct claim_facts *facts, struct buf *out);
+// path), an amount that does not fit or has no currency to be written in.
+MUST_CHECK enum result template_render(const struct template *t, const struct claim_facts *facts,
+                                       const struct template_means *means, struct buf *out);

@@ -28,6 +28,9 @@ static struct claim_facts sample_facts(void)
                               .amount = 10000};
 }
 
+static const struct template_means means = {
+    .moment = {.now = {INT64_C(1795953600123456)}, .nonce = "0123456789abcdef0123456789abcdef"}};
+
 static void assert_renders(enum template_place place, const char *text, const struct claim_facts *facts,
                            const char *expected)
 {
@@ -37,9 +40,9 @@ static void assert_renders(enum template_place place, const char *text, const st
   buf_init(&out, 4096);
   if (template_compile(text, place, &t, &fault) != RESULT_OK) fail_msg("%s: %s", text, fault.text);
   if (expected == NULL) {
-    assert_int_equal(template_render(&t, facts, &out), RESULT_INVALID);
+    assert_int_equal(template_render(&t, facts, &means, &out), RESULT_INVALID);
   } else {
-    assert_int_equal(template_render(&t, facts, &out), RESULT_OK);
+    assert_int_equal(template_render(&t, facts, &means, &out), RESULT_OK);
     assert_string_equal(buf_text(&out), expected);
   }
   template_release(&t);
@@ -74,6 +77,70 @@ static void values_fit_their_place_in_json(void **state)
   assert_renders(TEMPLATE_FORM, "p=${claim.providerRef}", &f, "p=");
   f.has_amount = false;
   assert_renders(TEMPLATE_JSON, "{\"a\":${reward.amount}}", &f, "{\"a\":null}");
+}
+
+// The sum of all units; exact in minor units and as the text that other providers want.
+static void amounts_are_exact_in_minor_units_and_as_decimals(void **state)
+{
+  static const struct {
+    const char *currency;
+    int64_t amount, quantity;
+    const char *total, *decimal;
+  } cases[] = {{"CNY", 10000, 2, "20000", "200.00"},
+               {"CNY", 5, 1, "5", "0.05"},
+               {"JPY", 500, 3, "1500", "1500"},
+               {"KWD", 1, 1, "1", "0.001"},
+               {"KWD", 12345, 1, "12345", "12.345"},
+               {"CLF", 10001, 1, "10001", "1.0001"},
+               {"CNY", INT64_MAX, 1, "9223372036854775807", "92233720368547758.07"},
+               {"CNY", INT64_MAX / 2 + 1, 2, NULL, NULL},
+               {"yuan", 5, 1, "5", NULL},
+               {NULL, 5, 1, "5", NULL}};
+  (void)state;
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    struct claim_facts f = sample_facts();
+    f.currency = cases[i].currency;
+    f.amount = cases[i].amount;
+    f.quantity = cases[i].quantity;
+    assert_renders(TEMPLATE_FORM, "${claim.amount}", &f, cases[i].total);
+    assert_renders(TEMPLATE_FORM, "${claim.amountDecimal}", &f, cases[i].decimal);
+  }
+  struct claim_facts f = sample_facts();
+  f.has_amount = false;
+  assert_renders(TEMPLATE_JSON, "{\"a\":${claim.amount},\"d\":\"${claim.amountDecimal}\"}", &f,
+                 "{\"a\":null,\"d\":\"\"}");
+}
+
+static void moments_are_rendered_as_providers_write_them(void **state)
+{
+  (void)state;
+  struct claim_facts f = sample_facts();
+  assert_renders(TEMPLATE_JSON, "{\"t\":\"${now.rfc3339}\",\"u\":${now.unix},\"n\":\"${nonce}\"}", &f,
+                 "{\"t\":\"2026-11-29T12:00:00Z\",\"u\":1795953600,\"n\":\"0123456789abcdef0123456789abcdef\"}");
+  assert_renders(TEMPLATE_FORM, "t=${now.beijing}", &f, "t=2026-11-29%2020%3A00%3A00");
+}
+
+static void a_field_of_a_form_may_be_json(void **state)
+{
+  (void)state;
+  struct claim_facts f = sample_facts();
+  f.biz_id = "a\"&b";
+  assert_renders(TEMPLATE_FORM, "a=1\n  &biz={\"b\": \"${claim.bizId}\", \"u\":${claim.userId}}\n&c=2\n", &f,
+                 "a=1&biz=%7B%22b%22%3A%20%22a%5C%22%26b%22%2C%20%22u%22%3A9007199254740993%7D&c=2");
+  assert_renders(TEMPLATE_FORM, "biz={\"a\":{\"b\":\"}\"}}", &f, "biz=%7B%22a%22%3A%7B%22b%22%3A%22%7D%22%7D%7D");
+  assert_no_template(TEMPLATE_FORM, "biz={\"a\":1", "not closed");
+  assert_no_template(TEMPLATE_FORM, "biz={\"a\":}", "would not be JSON");
+  assert_no_template(TEMPLATE_FORM, "biz={\"a\":1}x", "must come '&'");
+  assert_no_template(TEMPLATE_FORM, "biz={\"a\":\"${nope}\"}", "unknown variable ${nope}");
+  assert_no_template(TEMPLATE_FORM, "a=b c", "percent-encoded");
+}
+
+static void secrets_stand_in_headers_and_bodies_only(void **state)
+{
+  (void)state;
+  assert_no_template(TEMPLATE_PATH, "/a/${secret.key}", "headers and bodies only");
+  assert_no_template(TEMPLATE_FORM, "a=${secret.}", "unknown variable");
+  assert_renders(TEMPLATE_FORM, "a=${secret.key}", &(struct claim_facts){.request_id = "1-1"}, "a=");
 }
 
 static void parameters_keep_their_type(void **state)
@@ -275,6 +342,35 @@ static void faults_of_a_profile_name_file_line_and_key(void **state)
                     "inquire_reverse: there is no reverse.path");
   assert_no_profile(HEAD "      deliver: { path: /x }\n      reverse: { path: \"/${nope}\" }\n",
                     "reverse.path: unknown variable ${nope}");
+  assert_no_profile(HEAD "      deliver: { path: /x, headers: { A: \"${secret.key}\" } }\n",
+                    "deliver.headers: ${secret.key} is not among secrets");
+  assert_no_profile(HEAD "      secrets: { key: /nowhere/at/all }\n      deliver: { path: /x }\n",
+                    "secrets: 'key': cannot read /nowhere/at/all");
+  assert_no_profile(HEAD "      sign: { secret: key }\n      deliver: { path: /x }\n",
+                    "sign.secret: sign.scheme is none");
+  assert_no_profile(HEAD "      sign: { scheme: bearer }\n      deliver: { path: /x }\n", "sign.secret: is missing");
+  assert_no_profile(HEAD "      sign: { scheme: hmac, secret: key }\n      deliver: { path: /x }\n",
+                    "sign.secret: 'key' is not among secrets");
+  assert_no_profile(HEAD
+                    "      secrets: { key: /n }\n      sign: { scheme: hmac, secret: key, mchid: a }\n"
+                    "      deliver: { path: /x }\n",
+                    "sign.mchid: only");
+  assert_no_profile(HEAD
+                    "      secrets: { key: /n }\n      sign: { scheme: wechatpay_v3, secret: key, mchid: a }\n"
+                    "      deliver: { path: /x }\n",
+                    "sign.serial: is missing");
+  assert_no_profile(HEAD
+                    "      secrets: { key: /n }\n      sign: { scheme: bearer, secret: key, timestamp_header: a }\n"
+                    "      deliver: { path: /x }\n",
+                    "sign.timestamp_header: only");
+  assert_no_profile(HEAD
+                    "      secrets: { key: /n }\n      sign: { scheme: bearer, secret: key }\n"
+                    "      deliver: { path: /x, headers: { authorization: a } }\n",
+                    "deliver.headers: header 'Authorization' is set twice");
+  assert_no_profile(HEAD
+                    "      secrets: { key: /n }\n      sign: { scheme: alipay_rsa2, secret: key }\n"
+                    "      deliver: { path: /x, body: \"{}\" }\n",
+                    "deliver.body: alipay_rsa2 signs forms");
   assert_no_profile(HEAD "      deliver: { path: /x, method: PATCHY }\n", "deliver.method");
   assert_no_profile(HEAD "      deliver: { path: /x, headers: { \"a b\": c } }\n", "deliver.headers: 'a b' is no name");
   assert_no_profile(HEAD "      request_id_header: X-A\n      deliver: { path: /x, headers: { x-a: c } }\n",
@@ -330,6 +426,10 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(values_fit_their_place_in_json),
+      cmocka_unit_test(amounts_are_exact_in_minor_units_and_as_decimals),
+      cmocka_unit_test(moments_are_rendered_as_providers_write_them),
+      cmocka_unit_test(a_field_of_a_form_may_be_json),
+      cmocka_unit_test(secrets_stand_in_headers_and_bodies_only),
       cmocka_unit_test(parameters_keep_their_type),
       cmocka_unit_test(values_fit_their_place_in_urls_forms_and_headers),
       cmocka_unit_test(faults_in_templates_are_told),
