@@ -35,7 +35,9 @@ begin
          largesse.reward w
    where c.activity_id = r.activity_id and c.id = r.claim_id and c.attempts = r.attempt
      and c.review_since is null and (c.lease_until is null or c.lease_until <= v_now)
-     and (c.status = 'issuing' or c.step not in ('deliver', 'inquire')) and c.next_attempt_at is not null
+     and (c.status = 'issuing' or c.step not in ('deliver', 'inquire'))
+     -- "is not null" would invite the index of what is due, and a walk through all of it.
+     and coalesce(c.next_attempt_at, '-infinity') > '-infinity'
      and (c.step <> 'reverse' or c.trust_after is null or c.trust_after <= v_now)
      and w.id = c.reward_id and w.provider = i_provider
   returning c.activity_id, c.id, c.attempts, c.attempts - c.attempts_before, c.doing, c.user_id, c.quantity, c.biz_id,

@@ -12,11 +12,11 @@ end $$;
 -- Twenty thousand claims in the month of the tested activity, most of them with ids behind it, and many empty months: what led the planner to a merge join over
 -- all claims. (A month that is still empty when `vacuum analyze` sees it misleads it until the next analyze; nothing in these statements can help that.)
 select probe.make('first-' || n, interval '40 days') from generate_series(1, 5) n;
-insert into largesse.claim (activity_id, user_id, created_at, updated_at, quantity, reward_id, biz_id, status, step)
-  select a.id + 100 + g % 100, g, now(), now(), 1, a.reward_id, 'old-' || g, case when g % 25 = 0 then 'issuing' else 'succeeded' end, 'deliver'
+insert into largesse.claim (activity_id, user_id, created_at, updated_at, next_attempt_at, quantity, reward_id, biz_id, status, step)
+  select a.id + 100 + g % 100, g, now(), now(), case when g % 25 = 0 then now() + interval '1 hour' end, 1, a.reward_id, 'old-' || g, case when g % 25 = 0 then 'issuing' else 'succeeded' end, 'deliver'
     from largesse.activity a, generate_series(1, 20000) g where a.code = 'first-1';
-insert into largesse.claim (activity_id, user_id, created_at, updated_at, quantity, reward_id, biz_id, status, step)
-  select a.id, g, now(), now(), 1, a.reward_id, 'old-' || g, 'issuing', 'deliver' from largesse.activity a, generate_series(1, 1000) g where a.code like 'first-%';
+insert into largesse.claim (activity_id, user_id, created_at, updated_at, next_attempt_at, quantity, reward_id, biz_id, status, step)
+  select a.id, g, now(), now(), now() + interval '1 hour', 1, a.reward_id, 'old-' || g, 'issuing', 'deliver' from largesse.activity a, generate_series(1, 1000) g where a.code like 'first-%';
 create temp table tested as select probe.make('tested', interval '40 days') as id;
 -- Every month more makes probing dearer in the planner's eyes, and joins over everything cheaper.
 select count(largesse.partitions_ensure(m)) from generate_series(largesse.partition_month(now()), largesse.partition_month(now()) + 11) m;
