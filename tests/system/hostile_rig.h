@@ -8,11 +8,14 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include "common/mem.h"
+#include "common/text.h"
 #include "tests/support/claims.h"
 #include "tests/support/http.h"
 #include "tests/support/simulator.h"
@@ -39,7 +42,8 @@
   "      retry_after_max: 3s\n"                                                                                    \
   "      attempts: 8\n"                                                                                            \
   "      concurrency: 256\n"                                                                                       \
-  "      prefetch: 64\n"
+  "      prefetch: 64\n"                                                                                           \
+  "      breaker: { failure_ratio: 0 }\n"
 
 // simulator can be asked and applies every POST; simulator-b cannot be asked but takes each request id once.
 static const char hostile_config[] =
@@ -57,6 +61,16 @@ static const char hostile_config[] =
     "      inquire_reverse: { path: '/credits/${claim.id}/reverse/${claim.requestId}' }\n"
     "      pending_poll: 700ms\n"
     "    simulator-b:\n" HOSTILE_DELIVER "      repeat_is_safe: true\n";
+
+static inline uint64_t hostile_seed(void)
+{
+  const char *given = getenv("LARGESSE_SEED");
+  uint64_t seed = (uint64_t)time(NULL);
+  if (given != NULL && text_to_u64(given, strlen(given), &seed) != RESULT_OK)
+    support_die("LARGESSE_SEED must be a number");
+  print_message("seed %llu\n", (unsigned long long)seed);
+  return seed;
+}
 
 static inline char *hostile_write_config(void)
 {

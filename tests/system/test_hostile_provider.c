@@ -4,11 +4,6 @@
 // asked: a second POST that takes effect would pay again. LARGESSE_SEED repeats a run.
 #include "tests/system/hostile_rig.h"
 
-#include <stdlib.h>
-#include <time.h>
-
-#include "common/text.h"
-
 #define FATES          33
 #define ENDS           3
 #define CLAIMS         5000
@@ -40,16 +35,6 @@ struct rig {
   uint64_t seed;
 };
 
-static uint64_t choose_seed(void)
-{
-  const char *given = getenv("LARGESSE_SEED");
-  uint64_t seed = (uint64_t)time(NULL);
-  if (given != NULL && text_to_u64(given, strlen(given), &seed) != RESULT_OK)
-    support_die("LARGESSE_SEED must be a number");
-  print_message("seed %llu\n", (unsigned long long)seed);
-  return seed;
-}
-
 static void start_blind_provider(struct rig *rig)
 {
   char *bin = support_bin("simulator"), *listen = support_format("127.0.0.1:%d", rig->blind_port);
@@ -64,7 +49,7 @@ static void start_blind_provider(struct rig *rig)
 static int set_up(void **state)
 {
   static struct rig rig;
-  rig.seed = choose_seed();
+  rig.seed = hostile_seed();
   rig.server = server_start();
   rig.blind_port = server_free_port(rig.server);
   start_blind_provider(&rig);
