@@ -21,7 +21,7 @@ bench_begin() {
   trap bench_end EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
-  make_server_dir || exit 1
+  make_callback_secret && make_server_dir || exit 1
   say "Starting PostgreSQL and RabbitMQ …"
   start_broker && start_pg && wait_pg && wait_broker || exit 1
   migrate || exit 1
@@ -30,7 +30,10 @@ bench_begin() {
 bench_end() {
   local status=$?
   trap '' INT TERM
+  local name others=()
   stop_daemons
+  for name in "${STARTED[@]}"; do case $name in postgresql|rabbitmq|epmd) ;; *) others+=("$name") ;; esac; done
+  stop_process TERM 5 "${others[@]}"
   stop_process KILL 1 rabbitmq
   stop_process QUIT 6 postgresql
   stop_process TERM 3 epmd
