@@ -136,6 +136,20 @@ static bool claim_from(const char *request_id, struct callback_event *e)
   return false;
 }
 
+// Where a provider takes no hyphens we send ${claim.requestIdWord}: "12_345_r". The books know the id as it really is.
+static bool claim_from_word(struct callback_event *e)
+{
+  char spelled[sizeof e->request_id];
+  snprintf(spelled, sizeof spelled, "%s", e->request_id);
+  for (char *c = spelled; *c != '\0'; c++) {
+    if (*c == '-') return false;
+    if (*c == '_') *c = '-';
+  }
+  if (!claim_from(spelled, e)) return false;
+  memcpy(e->request_id, spelled, sizeof spelled);
+  return true;
+}
+
 // An id of our own making where there is none that fits: the same bytes are the same event.
 static void digest_id(struct signature *s, const char *bytes, size_t len, char out[CALLBACK_ID_BYTES])
 {
@@ -230,7 +244,7 @@ enum result callback_event_from(const struct callback_profile *p, struct signatu
     take_event_id(p, s, document, header_id, r, &scratch, e);
     put(e->request_id, sizeof e->request_id, document, &p->request_id, &scratch);
     put(e->ref, sizeof e->ref, document, &p->reference, &scratch);
-    e->has_claim = claim_from(e->request_id, e);
+    e->has_claim = claim_from(e->request_id, e) || claim_from_word(e);
     take_outcome(p, document, &scratch, e);
     take_amount(p, document, &scratch, e);
     const json_t *occurred = find(document, &p->occurred);

@@ -188,7 +188,8 @@ static enum result check_urls(const struct provider_conf *conf, struct conf_faul
   if (conf->base_url[len - 1] == '/' || strpbrk(conf->base_url, " ?#\t\r\n") != NULL) {
     return FAIL(fault, "base_url: must end before the path's '/', without query or fragment");
   }
-  if (conf->actions[ACTION_DELIVER].call.path == NULL) return FAIL(fault, "deliver.path: is missing");
+  if (conf->actions[ACTION_DELIVER].call.path == NULL && conf->actions[ACTION_CHARGE].call.path == NULL)
+    return FAIL(fault, "deliver.path: is missing");  // who only takes money has `charge` instead
   return RESULT_OK;
 }
 
@@ -199,7 +200,7 @@ static enum result check_action(const struct provider_conf *conf, enum provider_
   if (!is_method(a->call.method)) return FAIL(fault, "%s.method: must be GET, POST, PUT or DELETE", call);
   if (!is_method(a->inquire.method)) return FAIL(fault, "%s.method: must be GET, POST, PUT or DELETE", inquiry);
   if (a->call.path == NULL && a->inquire.path != NULL) return FAIL(fault, "%s: there is no %s.path", inquiry, call);
-  if (action == ACTION_DELIVER && a->call.body == NULL && conf->request_id_field[0] != '\0')
+  if (action == ACTION_DELIVER && a->call.path != NULL && a->call.body == NULL && conf->request_id_field[0] != '\0')
     return FAIL(fault, "request_id_field: %s.body is missing", call);
   return RESULT_OK;
 }

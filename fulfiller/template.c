@@ -53,6 +53,7 @@ static struct value value_of(const struct template_part *part, const struct clai
   switch (part->variable) {
     case VARIABLE_NONE:
     case VARIABLE_CLAIM_ID:
+    case VARIABLE_REQUEST_ID_WORD:
     case VARIABLE_TOTAL:
     case VARIABLE_TOTAL_DECIMAL:
     case VARIABLE_NOW_RFC3339:
@@ -116,6 +117,11 @@ static enum result make_value(const struct template_part *part, const struct cla
   switch (part->variable) {
     case VARIABLE_CLAIM_ID:  // the request id of the delivery, whatever the action at hand is
       snprintf(out->own, sizeof out->own, "%" PRId64 "-%" PRId64, facts->activity_id, facts->claim_id);
+      out->kind = VALUE_TEXT;
+      break;
+    case VARIABLE_REQUEST_ID_WORD:  // for providers that take letters, digits and underscores only
+      snprintf(out->own, sizeof out->own, "%s", facts->request_id);
+      for (char *c = out->own; *c != '\0'; c++) *c = *c == '-' ? '_' : *c;
       out->kind = VALUE_TEXT;
       break;
     case VARIABLE_TOTAL: return put_total(facts, false, out);

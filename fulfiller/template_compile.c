@@ -100,7 +100,8 @@ static enum result add_variable(struct compiler *c, const char *text, size_t *ou
   if (variable == VARIABLE_PARAM) take_name(part, text, len, PARAM_PREFIX);
   if (variable == VARIABLE_SECRET) take_name(part, text, len, SECRET_PREFIX);
   if (variable == VARIABLE_PARAM) c->t.has_params = true;
-  if (variable == VARIABLE_CLAIM_ID || variable == VARIABLE_REQUEST_ID) c->t.has_request_id = true;
+  if (variable == VARIABLE_CLAIM_ID || variable == VARIABLE_REQUEST_ID || variable == VARIABLE_REQUEST_ID_WORD)
+    c->t.has_request_id = true;
   *out_used = len + 1;
   return RESULT_OK;
 }

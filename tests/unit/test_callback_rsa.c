@@ -261,6 +261,20 @@ static void a_notice_of_alipay_is_understood(void **state)
   assert_int_equal(read_it(rig, 0), RESULT_UNEXPECTED);
 }
 
+// Alipay takes letters, digits and underscores; the books have hyphens.
+static void an_id_with_underscores_is_ours(void **state)
+{
+  static const char fields[] = "app_id=2014072300007148&out_trade_no=12_345_p&trade_status=TRADE_SUCCESS";
+  static const char form[] = "app_id=2014072300007148&out_trade_no=12_345_p&trade_status=TRADE_SUCCESS&sign_type=RSA2";
+  struct rig *rig = *state;
+  begin_alipay(rig);
+  alipay_body(rig, rig->ours, fields, form);
+  assert_int_equal(read_it(rig, 0), RESULT_OK);
+  const struct callback_event *e = &rig->f.event;
+  assert_true(e->has_claim && e->activity_id == 12 && e->claim_id == 345 && e->action == ACTION_CHARGE);
+  assert_string_equal(e->request_id, "12-345-p");
+}
+
 static void another_app_is_not_us(void **state)
 {
   struct rig *rig = *state;
@@ -327,6 +341,7 @@ int main(void)
       cmocka_unit_test_teardown(one_flipped_byte_of_wechat_is_refused, end),
       cmocka_unit_test_teardown(a_resource_that_does_not_open_is_refused, end),
       cmocka_unit_test_teardown(a_notice_of_alipay_is_understood, end),
+      cmocka_unit_test_teardown(an_id_with_underscores_is_ours, end),
       cmocka_unit_test_teardown(another_app_is_not_us, end),
       cmocka_unit_test_teardown(what_alipay_did_not_sign_is_refused, end),
       cmocka_unit_test_teardown(one_flipped_byte_of_alipay_is_refused, end),

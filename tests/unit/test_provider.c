@@ -73,6 +73,7 @@ static void values_fit_their_place_in_json(void **state)
   f.provider_ref = "w-9";
   assert_renders(TEMPLATE_JSON, "{\"i\":\"${claim.id}\",\"r\":\"${claim.requestId}\",\"p\":${claim.providerRef}}", &f,
                  "{\"i\":\"12-345\",\"r\":\"12-345-r\",\"p\":\"w-9\"}");
+  assert_renders(TEMPLATE_FORM, "i=${claim.requestIdWord}", &f, "i=12_345_r");
   f.provider_ref = NULL;
   assert_renders(TEMPLATE_FORM, "p=${claim.providerRef}", &f, "p=");
   f.has_amount = false;
