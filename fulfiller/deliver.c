@@ -50,6 +50,17 @@ static void finish_without_call(struct job *job, const char *code, const char *d
   finish(job);
 }
 
+// Attempts count when they are taken, so those that nobody was heard of again count too: a claim that takes its process
+// down with every call would go round for ever (B59). Beyond the attempts of the ladder the action is not made any
+// more. A few inquiries may still find out what became of the last one; then a person must look.
+#define INQUIRIES_BEYOND 3
+
+static bool may_act(const struct job *job) { return job->tries <= job->lane->provider.conf->attempts; }
+static bool may_ask(const struct job *job)
+{
+  return job->tries <= job->lane->provider.conf->attempts + INQUIRIES_BEYOND;
+}
+
 static bool has_lease_for(const struct job *job, struct span needed)
 {
   return mono_before(mono_after(clk_mono(), needed), job->lease_until);
@@ -58,7 +69,7 @@ static bool has_lease_for(const struct job *job, struct span needed)
 // The provider does not know the request id, and that is the truth by now: the action can be made under the same lease.
 static bool may_act_after(const struct job *job)
 {
-  return job->call.verdict.outcome == OUTCOME_NOT_FOUND && !mono_before(clk_mono(), job->trust_at) &&
+  return job->call.verdict.outcome == OUTCOME_NOT_FOUND && !mono_before(clk_mono(), job->trust_at) && may_act(job) &&
          has_lease_for(job, job->lane->provider.second_call) && !job->lane->is_stopping;
 }
 
@@ -147,11 +158,11 @@ void deliver_start(struct job *job)
     leave_to_a_person(job);
   else if (!has_lease_for(job, p->second_call))
     finish_without_call(job, "LEASE_TOO_SHORT", "the database answered too late for a call under this lease");
-  else if (!job->must_inquire)
-    call(job, CALL_ACT);
-  else if (profile->inquire.exists)
+  else if (job->must_inquire && profile->inquire.exists && may_ask(job))
     call(job, CALL_INQUIRE);
-  else if (profile->repeat_is_safe)
+  else if (!may_act(job))
+    finish_without_call(job, "NOT_HEARD_OF", "the attempts are used up, and nothing was heard of the last ones");
+  else if (!job->must_inquire || (!profile->inquire.exists && profile->repeat_is_safe))
     call(job, CALL_ACT);
   else
     finish_without_call(job, "OUTCOME_UNKNOWN", "nobody can be asked, and repeating is not known to be safe");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that nobody can read: each becomes a dead letter, and the lane goes on (B59). Unknown claims in messages are
-// ignored.
+// Messages that nobody can read, and claims that take their worker down: each becomes a dead letter, and the lane goes
+// on (B59). Unknown claims in messages are ignored.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -118,6 +118,40 @@ static void unknown_claims_in_messages_are_acknowledged_and_ignored(void **state
   assert_int_equal(broker_count(rig->broker, DELIVERY_LANE), 0);  // nothing was left unacknowledged
 }
 
+// A claim that takes its worker down with every call (B59): it comes back as often as its profile allows attempts, then
+// a person must look, and what came behind it was never held up for longer than a new start takes.
+static void a_claim_that_crashes_its_worker_ends_too(void **state)
+{
+  struct delivery_rig *rig = *state;
+  struct stack *s = rig->stack;
+  stack_start_fulfiller(s);
+  simulator_script(s->simulator_port,
+                   "{\"match\":{\"userId\":600},\"times\":20,\"steps\":[{\"delayMs\":400,\"effect\":\"none\"}]}");
+  struct delivery_claim crasher = delivery_claim(s, "poison", 600);
+  struct waiting w = waiting_start(60);
+  int64_t calls = 0, user = 601;
+  while (delivery_int(s, crasher.id, "(review_since is not null)::int") == 0) {
+    if (delivery_hits(s, crasher.id) > calls) {
+      calls = delivery_hits(s, crasher.id);
+      process_kill(s->fulfiller);
+      stack_start_fulfiller(s);
+      assert_lane_goes_on(s, "a crash", user++);
+    }
+    if (calls > DELIVERY_ATTEMPTS) fail_msg("it was called %lld times", (long long)calls);
+    if (!waiting_more(&w))
+      fail_msg("after %lld calls it still goes round, with %lld attempts", (long long)calls,
+               (long long)delivery_int(s, crasher.id, "attempts"));
+  }
+  assert_true(calls > 1);
+  assert_true(delivery_is(s, crasher.id, "issuing"));
+  assert_int_equal(delivery_effects(s, crasher.id), 0);
+  assert_int_equal(sql_int(s->sql,
+                           "select count(*) from largesse.dead_letter where activity_id || '-' || claim_id = '%s' and "
+                           "closed_at is null",
+                           crasher.id),
+                   1);
+}
+
 static void the_books_agree(void **state)
 {
   struct delivery_rig *rig = *state;
@@ -132,6 +166,7 @@ int main(void)
       cmocka_unit_test(unreadable_messages_become_dead_letters_and_the_lane_goes_on),
       cmocka_unit_test(unknown_claims_in_messages_are_acknowledged_and_ignored),
       cmocka_unit_test(the_books_agree),
+      cmocka_unit_test(a_claim_that_crashes_its_worker_ends_too),
   };
   return cmocka_run_group_tests_name("poison", tests, delivery_set_up, delivery_tear_down);
 }
