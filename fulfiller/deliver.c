@@ -73,11 +73,12 @@ static bool may_act_after(const struct job *job)
          has_lease_for(job, job->lane->provider.second_call) && !job->lane->is_stopping;
 }
 
-static enum result render(struct job *job, enum call_kind kind, uint64_t span)
+static enum result render(struct job *job, enum call_kind kind, uint64_t span, const struct render_moment *moment)
 {
   char traceparent[TRACE_PARENT_BYTES];
   trace_parent_of(job->trace, span, traceparent);
-  return provider_render(&job->lane->provider, job->action, kind, &job->facts, traceparent, &job->lane->call);
+  return provider_render_at(&job->lane->provider, job->action, kind, &job->facts, traceparent, moment,
+                            &job->lane->call);
 }
 
 // What is plain needs no record: a delivery that was done at the first try.
@@ -87,12 +88,13 @@ static bool is_plain(const struct job *job)
          job->call.verdict.outcome == OUTCOME_DONE;
 }
 
-// The request is rendered once more, so that those that need no record cost nothing.
+// The request is rendered once more, the same to the byte, so that those that need no record cost nothing.
 static void record(struct job *job, const struct http_answer *answer)
 {
-  job->call.answer = transcript_answer(NULL, answer);
-  if (render(job, job->call.kind, job->call.span) == RESULT_OK)
-    job->call.request = transcript_request(NULL, &job->lane->call.request);
+  const struct redact *redact = &job->lane->provider.redact;
+  job->call.answer = transcript_answer(redact, answer);
+  if (render(job, job->call.kind, job->call.span, &job->call.moment) == RESULT_OK)
+    job->call.request = transcript_request(redact, &job->lane->call.request);
 }
 
 static void on_answer(struct job *job, const struct provider_request *request, const struct http_answer *answer)
@@ -125,8 +127,9 @@ static void on_inquired(void *ctx, const struct http_answer *answer)
 static void call(struct job *job, enum call_kind kind)
 {
   struct lane *lane = job->lane;
+  const struct render_moment moment = render_moment_now();
   uint64_t span = trace_next(&lane->spans);
-  enum result result = render(job, kind, span);
+  enum result result = render(job, kind, span, &moment);
   if (result != RESULT_OK) {
     job->review = "request_not_possible";
     finish_without_call(job, "REQUEST_NOT_POSSIBLE",
@@ -139,6 +142,7 @@ static void call(struct job *job, enum call_kind kind)
     return;
   }
   job_begin_call(job, kind);
+  job->call.moment = moment;
   job->call.span = span;
   job_enter(job, kind == CALL_ACT ? JOB_ACTING : JOB_INQUIRING);
 }

@@ -36,7 +36,8 @@ struct job_call {
   enum call_kind kind;
   struct wall_time started_at;
   struct mono_time called_at;
-  uint64_t span;  // its id in the claim's trace
+  struct render_moment moment;  // when it was written
+  uint64_t span;                // its id in the claim's trace
   struct span duration;
   struct verdict verdict;
   char *request, *answer;  // as they are recorded; NULL: they are not

@@ -32,7 +32,7 @@ enum take_column {
   TAKE_TRACE
 };
 
-#define EARLIER_BYTES_MAX (4 * 1024 * 1024)
+#define EARLIER_BYTES_MAX (8 * 1024 * 1024)  // 256 claims, every byte of a record escaped
 
 static void put_text(struct db_args *a, const char *text)
 {
