@@ -14,6 +14,8 @@
 #include "fulfiller/routes.h"
 #include "fulfiller/settle.h"
 #include "fulfiller/topology.h"
+#include "fulfiller/webhook_profile.h"
+#include "fulfiller/webhooks.h"
 
 static const struct span health_every = {200000};
 static const struct span last_acks = {2000000};
@@ -51,7 +53,8 @@ static void check_health(void *ctx)
 enum result app_check(const void *config, const char *file, struct conf_fault *out_fault)
 {
   enum result result = provider_check_all(config, file, out_fault);
-  return result == RESULT_OK ? callback_check_all(config, file, out_fault) : result;
+  if (result == RESULT_OK) result = callback_check_all(config, file, out_fault);
+  return result == RESULT_OK ? webhook_check_all(config, file, out_fault) : result;
 }
 
 static enum result start_web(struct app *app)
@@ -91,6 +94,14 @@ static enum result start_callbacks(struct app *app)
   return result;
 }
 
+static enum result open_webhooks(struct app *app)
+{
+  struct conf_fault fault;
+  enum result result = webhooks_new(app->rt, app->db, app->conf, &app->webhooks, &fault);
+  if (result != RESULT_OK) LOG(app->rt->log, EV_CONFIG_REJECTED, F_STR("detail", fault.text));
+  return result;
+}
+
 static enum result open_lane(struct app *app, const struct conf_entry *entry)
 {
   const struct lane_means means = {app->rt, app->db, app->consumer, app->settler, app->letters, app->guard};
@@ -123,6 +134,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   TRY(start_callbacks(app));
   app->lanes = MEM_ARRAY(struct lane *, app->conf->providers.count);
   for (size_t i = 0; i < app->conf->providers.count; i++) TRY(open_lane(app, &app->conf->providers.items[i]));
+  TRY(open_webhooks(app));
   guard_start(app->guard);  // lanes open when it knows their providers
   app->health_timer = loop_timer_new(rt->loop, check_health, app);
   check_health(app);
@@ -150,6 +162,7 @@ void app_reload(struct app *app, const void *config)
   db_pool_reload(app->db, &conf->daemon.database);
   figures_set_every(app->figures, conf->figures_every);
   callbacks_reload(app->callbacks, conf);
+  webhooks_reload(app->webhooks, conf);
 }
 
 // --- end
@@ -159,6 +172,7 @@ void app_drain(struct app *app)
   app->is_draining = true;
   check_health(app);
   for (size_t i = 0; i < app->lane_count; i++) lane_drain(app->lanes[i]);
+  webhooks_drain(app->webhooks);
   figures_stop(app->figures);  // the server goes on: it says that we are not ready, and counts the last deliveries
 }
 
@@ -167,8 +181,9 @@ bool app_is_idle(const struct app *app)
   for (size_t i = 0; i < app->lane_count; i++) {
     if (!lane_is_idle(app->lanes[i])) return false;
   }
-  return settler_open(app->settler) == 0 && letters_open(app->letters) == 0 && mq_publisher_open(app->publisher) == 0 &&
-         web_server_open_requests(app->web) == 0 && guard_has_left(app->guard);
+  return webhooks_are_idle(app->webhooks) && settler_open(app->settler) == 0 && letters_open(app->letters) == 0 &&
+         mq_publisher_open(app->publisher) == 0 && web_server_open_requests(app->web) == 0 &&
+         guard_has_left(app->guard);
 }
 
 // Who calls back into others ends before them: calls, then statements, then posts. What could not be settled keeps its
@@ -178,6 +193,7 @@ void app_stop(struct app *app)
   loop_timer_free(app->health_timer);
   web_server_free(app->web);
   if (app->figures != NULL) figures_stop(app->figures);
+  webhooks_stop(app->webhooks);
   if (app->guard != NULL) guard_stop(app->guard);  // until here others count us: our calls are part of theirs
   if (app->letters != NULL) letters_stop(app->letters);
   if (app->settler != NULL) settler_stop(app->settler);
@@ -189,6 +205,7 @@ void app_stop(struct app *app)
   letters_free(app->letters);
   settler_free(app->settler);
   figures_free(app->figures);
+  webhooks_free(app->webhooks);
   guard_free(app->guard);
   for (size_t i = 0; i < app->lane_count; i++) lane_free(app->lanes[i]);
   if (app->consumer != NULL) mq_consumer_free(app->consumer);

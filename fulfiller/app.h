@@ -17,6 +17,7 @@ struct guard;
 struct lane;
 struct letters;
 struct settler;
+struct webhooks;
 
 struct app {
   struct runtime *rt;
@@ -29,6 +30,7 @@ struct app {
   struct callbacks *callbacks;
   struct settler *settler;
   struct figures *figures;
+  struct webhooks *webhooks;
   struct guard *guard;
   struct lane **lanes;  // one per provider
   size_t lane_count;

@@ -3,6 +3,8 @@
 // Pure; any thread.
 #include "fulfiller/config.h"
 
+#include "fulfiller/webhook_config.h"
+
 #define SECOND 1000000LL
 #define MINUTE (60 * SECOND)
 #define DAY    (24 * 60 * MINUTE)
@@ -111,12 +113,33 @@ static const struct conf_key provider_keys[] = {
 
 static const struct conf_table provider_table = {provider_keys, ARRAY_LEN(provider_keys), sizeof(struct provider_conf)};
 
+#define WEBHOOK_AT(member) offsetof(struct webhook_conf, member)
+
+// clang-format off
+static const struct conf_key webhook_keys[] = {
+    {"url", CONF_TEXT, WEBHOOK_AT(url), NULL, 0, 2048, CONF_REQUIRED | CONF_SENSITIVE, NULL, NULL, "http or https address that is posted to"},
+    {"types", CONF_TEXTS, WEBHOOK_AT(types), "[\"claim.*\"]", 0, 0, 0, NULL, NULL, "event types that the endpoint is told, such as claim.succeeded, claim.* or *"},
+    {"secrets", CONF_SECRETS, WEBHOOK_AT(secrets), NULL, 0, 0, CONF_RELOADABLE, NULL, NULL, "files with the secrets (whsec_…) that sign; with several, while they rotate, each one signs"},
+    {"ladder", CONF_SPANS, WEBHOOK_AT(ladder), "[5s, 5m, 30m, 2h, 5h, 10h, 14h, 20h, 24h]", 10000, 30 * DAY, 0, NULL, NULL, "pauses between attempts, lengthened by up to a tenth; the last one repeats"},
+    {"attempts", CONF_INT, WEBHOOK_AT(attempts), "10", 1, 1000, 0, NULL, NULL, "attempts before a delivery is given up; it can be replayed"},
+    {"total_timeout", CONF_SPAN, WEBHOOK_AT(total_timeout), "20s", 100000, 10 * MINUTE, 0, NULL, NULL, "a call is given up after this"},
+    {"connect_timeout", CONF_SPAN, WEBHOOK_AT(connect_timeout), "5s", 10000, MINUTE, 0, NULL, NULL, "and without a connection after this"},
+    {"concurrency", CONF_INT, WEBHOOK_AT(concurrency), "16", 1, 1024, 0, NULL, NULL, "calls at a time, of each fulfiller"},
+    {"retry_after_max", CONF_SPAN, WEBHOOK_AT(retry_after_max), "1d", 0, 7 * DAY, 0, NULL, NULL, "an answer's Retry-After counts up to this; 0s: it is not looked at"},
+    {"disable_after", CONF_SPAN, WEBHOOK_AT(disable_after), "5d", 1000000, 365 * DAY, 0, NULL, NULL, "an endpoint without a success for so long is disabled"},
+    {"allow", CONF_TEXTS, WEBHOOK_AT(allow), NULL, 0, 0, 0, NULL, NULL, "blocks of internal addresses that may be called, such as 10.1.0.0/16; all others are refused after resolution"},
+};
+// clang-format on
+static const struct conf_table webhook_table = {webhook_keys, ARRAY_LEN(webhook_keys), sizeof(struct webhook_conf)};
+
 // clang-format off
 static const struct conf_key keys[] = {
     DAEMON_CONF_KEYS(struct fulfiller_conf),
     WEB_CONF_KEYS(struct fulfiller_conf, web, "fulfiller", "127.0.0.1:7402"),
     {"fulfiller.figures_every", CONF_SPAN, offsetof(struct fulfiller_conf, figures_every), "5s", 100000, 10 * MINUTE, CONF_RELOADABLE, NULL, NULL, "how often due claims and open dead letters are counted for the metrics"},
     {"fulfiller.providers", CONF_MAP, offsetof(struct fulfiller_conf, providers), NULL, 0, 0, 0, NULL, &provider_table, "one block per provider"},
+    {"fulfiller.webhooks", CONF_MAP, offsetof(struct fulfiller_conf, webhooks), NULL, 0, 0, 0, NULL, &webhook_table, "one block per endpoint that is told by Standard Webhooks"},
+    {"fulfiller.webhook_retention", CONF_SPAN, offsetof(struct fulfiller_conf, webhook_retention), "7d", MINUTE, 3650 * DAY, CONF_RELOADABLE, NULL, NULL, "webhook deliveries that ended can be replayed for so long, then they are thrown away"},
     {"scheduler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the scheduler"},
     {"reconciler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the reconciler"},
 };

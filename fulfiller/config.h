@@ -74,6 +74,8 @@ struct fulfiller_conf {
   struct daemon_conf daemon;  // first: daemon_main reads it
   struct web_conf web;
   struct conf_map providers;
+  struct conf_map webhooks;  // struct webhook_conf of webhook_config.h
+  struct span webhook_retention;
   struct span figures_every;
 };
 

@@ -98,7 +98,7 @@ static bool seconds_of(const char *text, int64_t *out_us)
 }
 
 // B71: seconds or a date; what is past or makes no sense asks for nothing, and nobody may ask for more than the cap.
-static struct span retry_after_of(const char *header, struct wall_time now, struct span max)
+struct span outcome_retry_after(const char *header, struct wall_time now, struct span max)
 {
   struct wall_time date;
   int64_t us = 0;
@@ -117,7 +117,7 @@ static void judge_answer(const struct answer_rules *rules, const struct http_ans
   json_t *body = NULL;
   bool is_readable = answer->body_len == 0 || jsonx_parse(answer->body, answer->body_len, &body, why) == RESULT_OK;
   v->status = answer->status;
-  v->retry_after = retry_after_of(answer->retry_after, now, rules->retry_after_max);
+  v->retry_after = outcome_retry_after(answer->retry_after, now, rules->retry_after_max);
   bool is_success = answer->status >= 200 && answer->status <= 299;
   if (!is_readable && rules->format == ANSWER_JSON && (is_success || rules->kind == CALL_INQUIRE)) {
     // Somebody else's page, or two truths in one object: whatever it says, it proves nothing (B82). Nor does a

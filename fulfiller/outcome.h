@@ -69,5 +69,7 @@ struct verdict {
 // now: for a Retry-After that is a date.
 void outcome_classify(const struct answer_rules *rules, const struct http_answer *answer, struct wall_time now,
                       struct verdict *out_verdict);
+// How long a Retry-After header asks to wait: seconds or a date, at most max; nothing, the past or nonsense is 0.
+struct span outcome_retry_after(const char *header, struct wall_time now, struct span max);
 // Copies text into a field of a verdict: cut between code points, invalid bytes and control characters become '?'.
 void verdict_put(char *field, size_t size, const char *text);

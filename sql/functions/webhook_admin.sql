@@ -54,28 +54,28 @@ end $$;
 
 -- Deliveries are made once more, with the same id and bytes, and their ladder starts anew.
 -- Parameters: i_endpoint; i_id (one delivery whatever became of it, null: by time); i_since (created then or later); i_done: delivered ones too, not only dead
--- ones; i_before: only what ended before this, so that repeated calls come to an end; i_limit at most; i_actor; i_reason (null: not recorded, for further calls).
--- Result: how many; null for an unknown endpoint. Locks: those rows, ascending. Errors: none.
+-- ones; i_after (an id, 0: from the first) and i_limit, so that many are replayed in portions; i_actor; i_reason (null: not recorded, for further portions).
+-- Result: how many, and the id of the last (null: none); no row for an unknown endpoint. Locks: those rows, ascending. Errors: none.
 create or replace function largesse.webhook_replay(
-  i_endpoint text, i_id bigint, i_since timestamptz, i_done boolean, i_before timestamptz, i_limit int, i_actor text, i_reason text) returns bigint
+  i_endpoint text, i_id bigint, i_since timestamptz, i_done boolean, i_after bigint, i_limit int, i_actor text, i_reason text)
+returns table (replayed bigint, last_id bigint)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off
 as $$
-declare
-  v_count bigint;
 begin
-  if not exists (select from largesse.webhook_endpoint e where e.name = i_endpoint) then return null; end if;
+  if not exists (select from largesse.webhook_endpoint e where e.name = i_endpoint) then return; end if;
+  if i_reason is not null then perform largesse.webhook_changed(i_endpoint, 'replayed', i_actor, i_reason); end if;
+  return query
   with chosen as materialized (
     select w.id from largesse.webhook_out w
-     where w.endpoint = i_endpoint and w.state <> 'waiting' and w.finished_at < i_before
+     where w.endpoint = i_endpoint and w.state <> 'waiting' and w.id > i_after
        and case when i_id is not null then w.id = i_id else w.created_at >= i_since and (i_done or w.state = 'dead') end
      order by w.id limit i_limit for no key update
+  ), again as (
+    update largesse.webhook_out w set state = 'waiting', next_at = largesse.clock_now(), finished_at = null, attempts_before = w.attempts
+      from chosen where w.id = chosen.id returning w.id
   )
-  update largesse.webhook_out w set state = 'waiting', next_at = largesse.clock_now(), finished_at = null, attempts_before = w.attempts
-    from chosen where w.id = chosen.id;
-  get diagnostics v_count = row_count;
-  if i_reason is not null then perform largesse.webhook_changed(i_endpoint, 'replayed', i_actor, i_reason); end if;
-  return v_count;
+  select count(*), max(again.id) from again;
 end $$;
 
 -- Sends one endpoint a ping, whatever types it asked for. Parameters: i_endpoint, i_actor, i_reason. Result: the delivery's id; null for an unknown endpoint.
@@ -95,3 +95,11 @@ begin
   perform largesse.webhook_changed(i_endpoint, 'tested', i_actor, i_reason);
   return v_id;
 end $$;
+
+-- One delivery. Parameters: i_id. Result: its state, and what the last attempt brought; no row where there is none. Locks: none. Errors: none.
+create or replace function largesse.webhook_delivery(i_id bigint) returns table (state text, last_detail text, attempts int)
+language sql stable security definer
+set search_path = largesse, pg_temp
+as $$
+  select w.state, w.last_detail, w.attempts from largesse.webhook_out w where w.id = i_id
+$$;

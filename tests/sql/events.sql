@@ -83,14 +83,18 @@ select probe.expect('a success ends failing', (failing_since is null)::text, 'tr
 
 -- Replays: dead ones by time, or one whatever became of it; the bytes stay.
 create temp table before as select id, body, event_id from largesse.webhook_out;
-select probe.expect('unknown', largesse.webhook_replay('nobody', null, '-infinity', true, now(), 10, 'me', 'test')::text, null);
-select probe.expect('replayed', largesse.webhook_replay('claims', null, '-infinity', false, clock_timestamp(), 1, 'me', 'test')::text, '1');
-select probe.expect('and the next', largesse.webhook_replay('claims', null, '-infinity', false, clock_timestamp(), 10, 'me', null)::text, '1');
+create function probe.replay(i_endpoint text, i_id bigint, i_done boolean, i_after bigint, i_limit int, i_reason text) returns text language sql as $$
+  select replayed || case when last_id is null then '' else ' to ' || (select event_id from largesse.webhook_out where id = last_id) end
+    from largesse.webhook_replay(i_endpoint, i_id, case when i_id is null then '-infinity'::timestamptz end, i_done, i_after, i_limit, 'me', i_reason)
+$$;
+select probe.expect('unknown', probe.replay('nobody', null, true, 0, 10, 'test'), null);
+select probe.expect('replayed', probe.replay('claims', null, false, 0, 1, 'test'), '1 to e-1');
+select probe.expect('and the next', probe.replay('claims', null, false, min(id), 10, null), '1 to e-2') from sent;
 select probe.expect('ladder anew', string_agg(event_id || ' ' || attempt || ' ' || tries, ',' order by id), 'e-1 3 1,e-2 3 1') from largesse.webhook_take('claims', 10, '1 hour');
 select probe.expect('done', probe.settle('claims', 'done', 3), '-');
-select probe.expect('not by time', largesse.webhook_replay('claims', null, '-infinity', false, clock_timestamp(), 10, 'me', 'test')::text, '0');
-select probe.expect('one by id', largesse.webhook_replay('claims', min(id), null, false, clock_timestamp(), 10, 'me', 'test')::text, '1') from sent;
-select probe.expect('delivered ones too', largesse.webhook_replay('claims', null, '-infinity', true, clock_timestamp(), 10, 'me', 'test')::text, '1');
+select probe.expect('not by time', probe.replay('claims', null, false, 0, 10, 'test'), '0');
+select probe.expect('one by id', probe.replay('claims', min(id), false, 0, 10, 'test'), '1 to e-1') from sent;
+select probe.expect('delivered ones too', probe.replay('claims', null, true, 0, 10, 'test'), '1 to e-2');
 select probe.expect('same bytes', count(*)::text, '9') from largesse.webhook_out join before using (id, body, event_id);
 select probe.expect('recorded', count(*)::text, '4') from largesse.webhook_change where endpoint = 'claims' and action = 'replayed';
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The secrets that sign the webhooks of one endpoint: see webhook_secrets.h.
+// Blocking file access; owned by the worker.
+#include "fulfiller/webhook_secrets.h"
+
+#include <stdio.h>
+
+#include "common/limits.h"
+#include "common/mem.h"
+
+static enum result read_one(const char *path, struct buf *out, struct conf_fault *fault)
+{
+  enum result result = conf_read_secret(path, out);
+  const char *why = result == RESULT_DENIED    ? "must not be readable by everybody"
+                    : result == RESULT_INVALID ? "is empty"
+                                               : "cannot be read";
+  if (result == RESULT_OK) return RESULT_OK;
+  snprintf(fault->text, sizeof fault->text, "secrets: %.200s %s", path, why);
+  return RESULT_INVALID;
+}
+
+enum result webhook_secrets_read(const struct conf_texts *files, struct webhook_secrets *out_secrets,
+                                 struct conf_fault *out_fault)
+{
+  enum result result = RESULT_OK;
+  struct webhook_secrets s = {.items = MEM_ARRAY(struct buf, files->count + 1)};
+  for (; s.count < files->count && result == RESULT_OK; s.count++) {
+    buf_init(&s.items[s.count], CONF_SECRET_BYTES_MAX);
+    result = read_one(files->items[s.count], &s.items[s.count], out_fault);
+  }
+  if (result == RESULT_OK)
+    *out_secrets = s;
+  else
+    webhook_secrets_release(&s);
+  return result;
+}
+
+void webhook_secrets_release(struct webhook_secrets *s)
+{
+  for (size_t i = 0; i < s->count; i++) buf_wipe(&s->items[i]);
+  mem_free(s->items);
+  *s = (struct webhook_secrets){0};
+}
