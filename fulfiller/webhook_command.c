@@ -2,8 +2,8 @@
 // `fulfiller webhooks …`: what operators see and change of the endpoints. Main thread; blocking.
 #include "fulfiller/webhook_command.h"
 
+#include <poll.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "common/cmdline.h"
 #include "common/doc_list.h"
@@ -14,7 +14,7 @@
 #define REASON_CHARS_MAX 500
 #define REPLAY_ROWS      1000
 #define TEST_PATIENCE    span_s(40)  // a call may take its whole time-out
-#define TEST_POLL_US     100000
+#define TEST_POLL_MS     100
 
 struct call {
   struct cli cli;
@@ -289,7 +289,7 @@ int webhook_command_test(const void *config, struct log *log, int argc, char **a
   db_rows_free(rows);
   struct mono_time end = mono_after(clk_mono(), TEST_PATIENCE);
   bool is_over = id == 0;
-  while (!(is_over = is_over || is_tried(&c, id)) && mono_before(clk_mono(), end)) (void)usleep(TEST_POLL_US);
+  while (!(is_over = is_over || is_tried(&c, id)) && mono_before(clk_mono(), end)) (void)poll(NULL, 0, TEST_POLL_MS);
   if (!is_over)
     c.cli.exit_code =
         cli_failed(&c.cli, "no fulfiller has sent it yet; is one running, and the endpoint enabled?", EXIT_UNAVAILABLE);

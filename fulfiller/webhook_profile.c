@@ -80,8 +80,6 @@ enum result webhook_profile_compile(const struct conf_entry *entry, struct webho
   result = is_name(entry->name) ? RESULT_OK : FAIL(out_fault, "a name has 1 to 64 characters of A-Z a-z 0-9 . _ -");
   if (result == RESULT_OK && conf->secrets.count == 0) result = FAIL(out_fault, "secrets: must name at least one file");
   if (result == RESULT_OK && conf->ladder.count == 0) result = FAIL(out_fault, "ladder: must have at least one pause");
-  if (result == RESULT_OK && conf->connect_timeout.us > conf->total_timeout.us)
-    result = FAIL(out_fault, "connect_timeout: must not be longer than total_timeout");
   TRY(result);
   TRY(put_origin(conf->url, &p, out_fault));
   TRY(put_types(&conf->types, &p, out_fault));
