@@ -21,9 +21,11 @@ static enum result read_file(const char *key, const char *path, struct buf *out,
   }
 }
 
-static enum result add_key(const struct conf_pair *secret, int profile, struct callback_keys *keys,
+static enum result add_key(const struct callback_conf *conf, size_t index, struct callback_keys *keys,
                            struct conf_fault *fault)
 {
+  const struct conf_pair *secret = &conf->secrets.items[index];
+  int profile = conf->profile;
   struct buf text;
   struct callback_key key = {0};
   buf_init(&text, CONF_SECRET_BYTES_MAX);
@@ -39,6 +41,7 @@ static enum result add_key(const struct conf_pair *secret, int profile, struct c
     }
     keys->count++;
   }
+  if (result != RESULT_OK) fault->line = conf_pair_line(&conf->secrets, index);
   buf_wipe(&text);
   return result;
 }
@@ -61,7 +64,7 @@ enum result callback_keys_load(const struct callback_conf *conf, struct callback
   enum result result = RESULT_OK;
   struct callback_keys keys = {0};
   for (size_t i = 0; result == RESULT_OK && i < conf->secrets.count && i < CALLBACK_SECRETS_MAX; i++)
-    result = add_key(&conf->secrets.items[i], conf->profile, &keys, out_fault);
+    result = add_key(conf, i, &keys, out_fault);
   if (result == RESULT_OK && conf->profile == CALLBACK_WECHATPAY_V3)
     result = add_decrypt_key(conf->decrypt_key, &keys, out_fault);
   if (result == RESULT_OK)
@@ -85,19 +88,24 @@ void callback_keys_release(struct callback_keys *keys)
   explicit_bzero(keys, sizeof *keys);
 }
 
+static enum result check(const struct provider_conf *block, struct conf_fault *fault)
+{
+  struct callback_profile profile;
+  struct callback_keys keys = {0};
+  enum result result = callback_profile_compile(block, &profile, fault);
+  if (result == RESULT_OK) result = callback_keys_load(&block->callback, &keys, fault);
+  callback_keys_release(&keys);
+  return result;
+}
+
 enum result callback_check_all(const struct fulfiller_conf *conf, const char *file, struct conf_fault *out_fault)
 {
   for (size_t i = 0; i < conf->providers.count; i++) {
     const struct conf_entry *entry = &conf->providers.items[i];
     const struct provider_conf *block = entry->block;
-    struct callback_profile profile;
-    struct callback_keys keys = {0};
     struct conf_fault inner = {.text = ""};
-    if (block->callback.profile == CALLBACK_NONE) continue;
-    enum result result = callback_profile_compile(block, &profile, &inner);
-    if (result == RESULT_OK) result = callback_keys_load(&block->callback, &keys, &inner);
-    callback_keys_release(&keys);
-    if (result != RESULT_OK) return provider_fault(file, entry, &inner, out_fault);
+    if (block->callback.profile != CALLBACK_NONE && check(block, &inner) != RESULT_OK)
+      return provider_fault(file, entry, &inner, out_fault);
   }
   return RESULT_OK;
 }

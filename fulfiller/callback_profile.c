@@ -123,8 +123,10 @@ static enum result add_rules(const struct callback_conf *conf, const struct sche
                              struct conf_fault *fault)
 {
   enum result result = RESULT_OK;
-  for (size_t i = 0; result == RESULT_OK && i < conf->answers.count; i++)
+  for (size_t i = 0; result == RESULT_OK && i < conf->answers.count; i++) {
     result = add_rule(p, conf->answers.items[i].name, conf->answers.items[i].value, fault);
+    if (result != RESULT_OK) fault->line = conf_pair_line(&conf->answers, i);
+  }
   for (size_t i = 0; result == RESULT_OK && i < scheme->rule_count; i++) {
     struct conf_fault replaced;
     if (p->rule_count == CALLBACK_RULES_MAX) break;
@@ -149,8 +151,9 @@ static enum result check_secrets(const struct callback_conf *conf, struct conf_f
   if (conf->secrets.count > CALLBACK_SECRETS_MAX)
     return FAIL(fault, "callback.secrets: more than %d", CALLBACK_SECRETS_MAX);
   for (size_t i = 0; i < conf->require.count; i++) {
-    if (conf->require.items[i].name[0] != '/')
-      return FAIL(fault, "callback.require: '%.80s': a JSON pointer begins with /", conf->require.items[i].name);
+    if (conf->require.items[i].name[0] == '/') continue;
+    fault->line = conf_pair_line(&conf->require, i);
+    return FAIL(fault, "callback.require: '%.80s': a JSON pointer begins with /", conf->require.items[i].name);
   }
   if (conf->profile == CALLBACK_WECHATPAY_V3 && conf->decrypt_key[0] == '\0')
     return FAIL(fault, "callback.decrypt_key: is missing");

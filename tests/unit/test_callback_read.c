@@ -305,6 +305,8 @@ static void request_ids_name_claim_and_action(void **state)
                {"-1-2", false, 0},
                {"0-2", false, 0},
                {"01-2", false, 0},
+
+               {"1-2_p", false, 0},
                {"order 7", false, 0},
                {"1-99999999999999999999", false, 0},
                {"", false, 0}};
