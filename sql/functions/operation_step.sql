@@ -2,43 +2,24 @@
 -- Operations are done in steps: each is one transaction over items of one activity, at the operation's pace. Anybody may take the next step, so an
 -- operation goes on after whoever began it is gone, and two who drive it do each item once.
 
--- Applies what was decided about claims of one activity; the caller holds the stock row where something is given back, and the claims.
--- Parameters: i_op; i_activity_id; i_outcome; i_claim_ids. Result: none. Locks: letters, then as claim_move. Errors: as claim_move.
-create or replace function largesse.operation_apply(i_op largesse.operation, i_activity_id bigint, i_outcome text, i_claim_ids bigint[]) returns void
-language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
-declare
-  v_keys bigint[] := array_fill(i_activity_id, array[cardinality(i_claim_ids)]);
-begin
-  case i_outcome
-    when 'retried' then perform largesse.operation_apply_again(i_activity_id, i_claim_ids);
-    when 'resolved' then perform largesse.operation_apply_resolve(i_op, i_activity_id, i_claim_ids);
-    when 'rolled_back' then perform largesse.claim_move(v_keys, i_claim_ids, 'rolled_back', null, null, null);
-    when 'refunded' then perform largesse.claim_move(v_keys, i_claim_ids, 'failed', null,
-      array_fill('GIVEN_UP'::text, array[cardinality(i_claim_ids)]), array_fill(i_op.reason, array[cardinality(i_claim_ids)]));
-    when 'reversing' then
-      -- What has given back already owes its reversal; for the others it is decided now.
-      perform largesse.operation_apply_again(i_activity_id, i_claim_ids);
-      perform largesse.claim_reverse(v_keys, i_claim_ids);
-  end case;
-end $$;
-
--- Sends claims round again: due now, with a fresh ladder. Parameters: the claims. Result: none. Locks: the claims. Errors: none.
-create or replace function largesse.operation_apply_again(i_activity_id bigint, i_claim_ids bigint[]) returns void
+-- Sends claims round again: due now, with a fresh ladder. Parameters: keys (parallel arrays). Result: none. Locks: the claims. Errors: none.
+create or replace function largesse.operation_apply_again(i_activity_ids bigint[], i_claim_ids bigint[]) returns void
 language sql volatile
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   update largesse.claim c
      set review_since = null, review_cause = null, next_attempt_at = largesse.clock_now(), updated_at = largesse.clock_now(),
          attempts_before = c.attempts, sweeps = 0
-    from unnest(i_claim_ids) as r(id) where c.activity_id = i_activity_id and c.id = r.id
+    from unnest(i_activity_ids, i_claim_ids) as r(a, c) where c.activity_id = r.a and c.id = r.c
 $$;
 
 -- A person knows what machines could not find out. Where a delivery was being taken back, "delivered" means that the user keeps it, and "not delivered" that
--- it was taken back by other means. Claims that do not wait for a person are left alone. Parameters, result, locks, errors: as operation_apply.
-create or replace function largesse.operation_apply_resolve(i_op largesse.operation, i_activity_id bigint, i_claim_ids bigint[]) returns void
+-- it was taken back by other means. Claims that do not wait for a person are left alone.
+-- Parameters, result, locks, errors: as operation_apply.
+create or replace function largesse.operation_apply_resolve(i_op largesse.operation, i_activity_ids bigint[], i_claim_ids bigint[]) returns void
 language plpgsql volatile
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_issuing bigint[];
@@ -46,15 +27,15 @@ declare
 begin
   select array_agg(c.id order by c.id) filter (where c.status = 'issuing'), array_agg(c.id order by c.id) filter (where c.reversal not in ('done', 'not_found'))
     into v_issuing, v_taken
-    from unnest(i_claim_ids) as r(id) join largesse.claim c on c.activity_id = i_activity_id and c.id = r.id where c.review_since is not null;
+    from unnest(i_activity_ids, i_claim_ids) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c where c.review_since is not null;
   if v_taken is not null and not i_op.as_delivered then
-    perform largesse.claim_reversal_end(array_fill(i_activity_id, array[cardinality(v_taken)]), v_taken, array_fill('done'::text, array[cardinality(v_taken)]));
+    perform largesse.claim_reversal_end(array_fill(i_activity_ids[1], array[cardinality(v_taken)]), v_taken, array_fill('done'::text, array[cardinality(v_taken)]));
   end if;
   if v_issuing is not null and i_op.as_delivered then
-    perform largesse.claim_move(array_fill(i_activity_id, array[cardinality(v_issuing)]), v_issuing, 'succeeded',
+    perform largesse.claim_move(array_fill(i_activity_ids[1], array[cardinality(v_issuing)]), v_issuing, 'succeeded',
       array_fill(i_op.proof, array[cardinality(v_issuing)]), null, null);
   elsif v_issuing is not null then
-    perform largesse.claim_move(array_fill(i_activity_id, array[cardinality(v_issuing)]), v_issuing, 'failed', null,
+    perform largesse.claim_move(array_fill(i_activity_ids[1], array[cardinality(v_issuing)]), v_issuing, 'failed', null,
       array_fill('NOT_DELIVERED'::text, array[cardinality(v_issuing)]), array_fill(coalesce(i_op.proof, i_op.reason), array[cardinality(v_issuing)]));
   end if;
   -- What had its final state already, and the user keeps: nothing is due any more, and nothing waits for a person.
@@ -63,61 +44,79 @@ begin
          step = case when c.reversal not in ('done', 'not_found') then 'inquire' else c.step end,
          reversal = case when c.reversal in ('done', 'not_found') then c.reversal end,
          reversal_since = case when c.reversal in ('done', 'not_found') then c.reversal_since end
-    from unnest(i_claim_ids) as r(id)
-   where c.activity_id = i_activity_id and c.id = r.id and c.review_since is not null;
+    from unnest(i_activity_ids, i_claim_ids) as r(a, c)
+   where c.activity_id = r.a and c.id = r.c and c.review_since is not null;
+end $$;
+
+-- Applies what was decided about claims of one activity; the caller holds the stock row where something is given back, and the claims.
+-- Parameters: i_op; i_outcome; keys (parallel arrays, one activity). Result: none. Locks: letters, then as claim_move. Errors: as claim_move.
+create or replace function largesse.operation_apply(i_op largesse.operation, i_outcome text, i_activity_ids bigint[], i_claim_ids bigint[]) returns void
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off
+as $$
+begin
+  case i_outcome
+    when 'retried' then perform largesse.operation_apply_again(i_activity_ids, i_claim_ids);
+    when 'resolved' then perform largesse.operation_apply_resolve(i_op, i_activity_ids, i_claim_ids);
+    when 'rolled_back' then perform largesse.claim_move(i_activity_ids, i_claim_ids, 'rolled_back', null, null, null);
+    when 'refunded' then perform largesse.claim_move(i_activity_ids, i_claim_ids, 'failed', null,
+      array_fill('GIVEN_UP'::text, array[cardinality(i_claim_ids)]), array_fill(i_op.reason, array[cardinality(i_claim_ids)]));
+    when 'reversing' then
+      -- What has given back already owes its reversal; for the others it is decided now.
+      perform largesse.operation_apply_again(i_activity_ids, i_claim_ids);
+      perform largesse.claim_reverse(i_activity_ids, i_claim_ids);
+  end case;
 end $$;
 
 -- Does the items that are numbered; they are of one activity, or have no claim.
--- Parameters: i_op (locked), i_activity_id (null: none), i_ns ascending. Result: how many came to what. Locks: stock where something may be given back,
--- claims, letters, items, each ascending. Errors: 40P01 (repeat).
-create or replace function largesse.operation_do(i_op largesse.operation, i_activity_id bigint, i_ns bigint[]) returns jsonb
+-- Parameters: i_op (locked), i_activity_id (null: none), i_ns ascending, with the letter and the claim of each (parallel arrays).
+-- Result: how many came to what. Locks: stock where something may be given back, claims, letters, items, each ascending. Errors: 40P01 (repeat).
+create or replace function largesse.operation_do(i_op largesse.operation, i_activity_id bigint, i_ns bigint[], i_letters bigint[], i_claims bigint[]) returns jsonb
 language plpgsql volatile
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_custom_plan  -- a plan made while the table was empty would be kept while it grows
 as $$
 declare
-  v_now     timestamptz;
-  v_outcome text;
-  v_claims  bigint[];
+  v_now      timestamptz;
+  v_keys     bigint[] := array_fill(i_activity_id, array[cardinality(i_ns)]);
+  v_ops      bigint[] := array_fill(i_op.id, array[cardinality(i_ns)]);
+  v_outcomes text[];
+  v_group    record;
 begin
   if i_activity_id is not null and i_op.kind <> 'retry' then
     perform 1 from largesse.stock s where s.activity_id = i_activity_id order by s.segment for update;
   end if;
-  perform 1 from unnest(i_ns) as r(n)
-    join largesse.operation_item i on i.operation_id = i_op.id and i.n = r.n
-    join largesse.claim c on c.activity_id = i.activity_id and c.id = i.claim_id
-   where c.activity_id = i_activity_id order by c.id for no key update of c;
+  perform 1 from unnest(v_keys, i_claims) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c
+    order by c.activity_id, c.id for no key update of c;
   -- Settling closes letters while it holds their claim; those without a claim are locked here.
-  perform 1 from largesse.dead_letter d
-   where d.id in (select i.letter_id from unnest(i_ns) as r(n) join largesse.operation_item i on i.operation_id = i_op.id and i.n = r.n)
-   order by d.id for update;
+  perform 1 from unnest(i_letters) as r(l) join largesse.dead_letter d on d.id = r.l order by d.id for update of d;
   v_now := largesse.clock_now();
-  update largesse.operation_item i
-     set at = v_now, outcome = largesse.operation_verdict(i_op.kind,
-           (select d from largesse.dead_letter d where d.id = i.letter_id),
-           (select c from largesse.claim c where c.activity_id = i_activity_id and c.id = i.claim_id),
-           largesse.reward_can_be_reversed((select c.reward_id from largesse.claim c where c.activity_id = i_activity_id and c.id = i.claim_id)),
-           i_op.proof is not null or not i_op.as_delivered)
-    from unnest(i_ns) as r(n) where i.operation_id = i_op.id and i.n = r.n;
+  v_outcomes := array(
+    select largesse.operation_verdict(i_op.kind, d.whole, c.whole, largesse.reward_can_be_reversed((c.whole).reward_id), i_op.proof is not null or not i_op.as_delivered)
+      from unnest(i_letters, v_keys, i_claims) with ordinality as r(letter_id, activity_id, claim_id, place)
+      left join lateral (select d as whole from largesse.dead_letter d where d.id = r.letter_id limit 1) d on true
+      left join lateral (select c as whole from largesse.claim c where c.activity_id = r.activity_id and c.id = r.claim_id limit 1) c on true
+     order by r.place);
+  update largesse.operation_item i set at = v_now, outcome = r.outcome
+    from unnest(v_ops, i_ns, v_outcomes) as r(operation, n, outcome) where i.operation_id = r.operation and i.n = r.n;
   -- Before claim_move, which would close them in the system's name. Of a claim that has ended by itself, the letter is settled.
   update largesse.dead_letter d
      set closed_at = v_now, closed_by = i_op.actor, close_reason = i_op.reason,
-         resolution = case i.outcome when 'retried' then 'retried' when 'resolved' then 'resolved' when 'refunded' then 'refunded'
-                                     when 'reversing' then case i_op.kind when 'refund' then 'refunded' else 'retried' end else 'settled' end
-    from unnest(i_ns) as r(n) join largesse.operation_item i on i.operation_id = i_op.id and i.n = r.n
-   where d.closed_at is null and i.outcome in ('retried', 'resolved', 'refunded', 'reversing', 'already_done')
-     and (d.id = i.letter_id or i_op.kind = 'roll_back' and i.outcome = 'reversing' and d.activity_id = i.activity_id and d.claim_id = i.claim_id);
-  for v_outcome, v_claims in
-    select i.outcome, array_agg(i.claim_id order by i.claim_id)
-      from unnest(i_ns) as r(n) join largesse.operation_item i on i.operation_id = i_op.id and i.n = r.n
-     where i.outcome in ('retried', 'resolved', 'refunded', 'reversing', 'rolled_back') and i.claim_id is not null
-     group by 1
+         resolution = case r.outcome when 'retried' then 'retried' when 'resolved' then 'resolved' when 'already_done' then 'settled' else 'refunded' end
+    from unnest(i_letters, v_outcomes) as r(l, outcome)
+   where d.id = r.l and d.closed_at is null and r.outcome in ('retried', 'resolved', 'refunded', 'reversing', 'already_done');
+  if i_op.kind = 'roll_back' then  -- its items are claims
+    update largesse.dead_letter d set closed_at = v_now, closed_by = i_op.actor, close_reason = i_op.reason, resolution = 'retried'
+      from unnest(v_keys, i_claims, v_outcomes) as r(a, c, outcome)
+     where d.activity_id = r.a and d.claim_id = r.c and d.closed_at is null and r.outcome = 'reversing';
+  end if;
+  for v_group in
+    select r.outcome, array_agg(r.a) as keys, array_agg(r.c order by r.c) as claims from unnest(v_keys, i_claims, v_outcomes) as r(a, c, outcome)
+     where r.outcome in ('retried', 'resolved', 'refunded', 'reversing', 'rolled_back') and r.c is not null group by 1
   loop
-    perform largesse.operation_apply(i_op, i_activity_id, v_outcome, v_claims);
+    perform largesse.operation_apply(i_op, v_group.outcome, v_group.keys, v_group.claims);
   end loop;
-  return (select jsonb_object_agg(o.outcome, o.items)
-            from (select i.outcome, count(*) as items
-                    from unnest(i_ns) as r(n) join largesse.operation_item i on i.operation_id = i_op.id and i.n = r.n group by 1) o);
+  return (select jsonb_object_agg(o.outcome, o.items) from (select r.outcome, count(*) as items from unnest(v_outcomes) as r(outcome) group by 1) o);
 end $$;
 
 -- Takes the next step of an operation, if its pace allows one now. The pace: up to a second's worth at once, then evenly.
@@ -128,7 +127,7 @@ end $$;
 create or replace function largesse.operation_step(i_operation_id bigint, i_limit int)
 returns table (operation_id bigint, kind text, state text, total bigint, done bigint, wait_ms bigint, outcome text, items bigint)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
@@ -137,6 +136,8 @@ declare
   v_start    timestamptz;
   v_activity bigint;
   v_ns       bigint[] := '{}';
+  v_letters  bigint[];
+  v_claims   bigint[];
   v_counts   jsonb := '{}';
 begin
   if i_operation_id is null then
@@ -148,14 +149,13 @@ begin
   v_now := largesse.clock_now();
   if v_op.state = 'running' and v_op.next_at <= v_now then
     v_start := greatest(v_op.paid_until, v_now);
-    select i.activity_id into v_activity from largesse.operation_item i
-     where i.operation_id = v_op.id and i.outcome is null order by i.n limit 1;
-    v_ns := array(
-      select i.n from (select i.n, i.activity_id from largesse.operation_item i
-                        where i.operation_id = v_op.id and i.outcome is null order by i.n
-                        limit least(i_limit, greatest(1, floor(v_op.rate * extract(epoch from v_now + interval '1 second' - v_start))))) i
-       where i.activity_id is not distinct from v_activity order by i.n);
-    if cardinality(v_ns) > 0 then v_counts := largesse.operation_do(v_op, v_activity, v_ns); end if;
+    -- Items are done in the order of their numbers, so the next one is known.
+    select i.activity_id into v_activity from largesse.operation_item i where i.operation_id = v_op.id and i.n = v_op.done + 1;
+    select coalesce(array_agg(i.n order by i.n), '{}'), array_agg(i.letter_id order by i.n), array_agg(i.claim_id order by i.n) into v_ns, v_letters, v_claims
+      from largesse.operation_item i
+     where i.operation_id = v_op.id and i.activity_id is not distinct from v_activity and i.n > v_op.done
+       and i.n <= v_op.done + least(i_limit, greatest(1, floor(v_op.rate * extract(epoch from v_now + interval '1 second' - v_start))));
+    if cardinality(v_ns) > 0 then v_counts := largesse.operation_do(v_op, v_activity, v_ns, v_letters, v_claims); end if;
     v_start := v_start + cardinality(v_ns) * interval '1 second' / v_op.rate;
     update largesse.operation o
        set done = o.done + cardinality(v_ns),

@@ -27,7 +27,7 @@ create table largesse.operation (
 );
 create index operation_running on largesse.operation (next_at, id) where state = 'running';
 
--- Numbered by activity and claim, the order in which rows are locked.
+-- Numbered by activity and claim, the order in which rows are locked and items are done.
 create table largesse.operation_item (
   operation_id bigint not null references largesse.operation (id),
   n            bigint not null,
@@ -40,7 +40,6 @@ create table largesse.operation_item (
   check ((activity_id is null) = (claim_id is null)),
   check ((outcome is null) = (at is null))
 );
-create index operation_item_to_do on largesse.operation_item (operation_id, n) where outcome is null;
 create index operation_item_by_claim on largesse.operation_item (activity_id, claim_id);
 create index operation_item_by_letter on largesse.operation_item (letter_id) where letter_id is not null;
 
