@@ -212,15 +212,11 @@ static bool is_for_us(const struct callback_profile *p, const json_t *document, 
 
 // --- what is kept of the body
 
-// The provider's names of accounts of people, beyond those that are masked everywhere.
-static void take_body(const json_t *document, struct callback_event *e)
+static void take_body(const struct callback_profile *p, const json_t *document, struct callback_event *e)
 {
-  char logon[] = "buyer_logon_id", buyer[] = "buyer_id", seller[] = "seller_email";
-  char *more[] = {logon, buyer, seller};
-  const struct conf_texts names = {more, ARRAY_LEN(more)};
   struct redact redact;
   struct buf text, masked;
-  redact_init(&redact, &names);
+  redact_init(&redact, p->mask);
   buf_init(&text, BODY_BYTES_MAX);
   buf_init(&masked, CALLBACK_BODY_BYTES);
   jsonx_write(document, &text);
@@ -250,7 +246,7 @@ enum result callback_event_from(const struct callback_profile *p, struct signatu
     const json_t *occurred = find(document, &p->occurred);
     e->has_occurred = occurred != NULL && scalar_text(occurred, &scratch) &&
                       instant_from(buf_text(&scratch), scratch.len, &e->occurred_at);
-    take_body(document, e);
+    take_body(p, document, e);
   } else {
     *out_why = "what callback.require asks for is missing or different";
   }

@@ -187,6 +187,7 @@ enum result callback_profile_compile(const struct provider_conf *conf, struct ca
       .tolerance = c->tolerance,
       .code_pointer = conf->code_pointer,
       .message_pointer = conf->message_pointer,
+      .mask = &conf->mask,
       .amount_decimals = c->amount_decimals < 0 ? scheme->amount_decimals : (int)c->amount_decimals,
       .require = &c->require};
   result = RESULT_OK;

@@ -50,6 +50,7 @@ struct callback_profile {
   struct span tolerance;
   struct callback_pointers event_id, request_id, reference, occurred, amount;
   const char *code_pointer, *message_pointer;  // of the provider
+  const struct conf_texts *mask;               // the same
   int amount_decimals;
   const struct conf_pairs *require;
   struct callback_rule rules[CALLBACK_RULES_MAX];  // the profile's own, then the built-in ones

@@ -60,11 +60,11 @@ static bool is_name_of_thing(const char *name)
 bool redact_name_is_sensitive(const struct redact *r, const char *name)
 {
   static const char *const anywhere[] = {
-      "authorization", "token",    "secret",     "passw",       "passphrase", "pwd",     "phone",  "mobile",
-      "email",         "mailbox",  "openid",     "unionid",     "cvv",        "cvc",     "idcard", "idnumber",
-      "address",       "cookie",   "credential", "apikey",      "privatekey", "bankacc", "cardno", "cardnum",
-      "birthda",       "passport", "certno",     "手机",        "电话",       "姓名",    "密码",   "身份证",
-      "地址",          "邮箱",     "银行卡",     "identitycard"};
+      "authorization", "token",    "secret",     "passw",   "passphrase", "pwd",     "phone",       "mobile",
+      "email",         "mailbox",  "openid",     "unionid", "cvv",        "cvc",     "idcard",      "idnumber",
+      "address",       "cookie",   "credential", "apikey",  "privatekey", "bankacc", "cardno",      "cardnum",
+      "birthda",       "passport", "certno",     "logonid", "buyerid",    "payerid", "手机",        "电话",
+      "姓名",          "密码",     "身份证",     "地址",    "邮箱",       "银行卡",  "identitycard"};
   static const char *const at_end[] = {"key", "card", "name", "addr", "tel", "pan", "ssn", "pin", "mail", "msisdn"};
   static const char *const ours[] = {"idempotencykey", "idempotentkey", "requestkey"};
   if (name[0] == '\0' || ends_with_one_of(name, ours, ARRAY_LEN(ours))) return false;

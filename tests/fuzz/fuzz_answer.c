@@ -79,6 +79,8 @@ static void try_template(const char *text, enum template_place place)
     enum result result = jsonx_parse(buf_text(&out), out.len, &json, NULL);
     CHECK(result == RESULT_OK || strstr(text, "${") != NULL);
   }
+  // Whatever a form was written like, it leaves as one line without blanks.
+  if (place == TEMPLATE_FORM && buf_result(&out) == RESULT_OK) CHECK(strpbrk(buf_text(&out), " \t\r\n") == NULL);
   json_decref(json);
   buf_release(&out);
   template_release(&t);
