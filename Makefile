@@ -194,6 +194,8 @@ install: all  ## DESTDIR, PREFIX (default /usr/local), SYSCONFDIR (default /etc)
 	@install $(filter-out %/simulator,$(BINS)) $(DESTDIR)$(PREFIX)/bin
 	@install -m 644 README.md LICENSE CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/largesse
 	@install -m 644 config/largesse.yaml config/prometheus/largesse.rules.yml config/grafana/largesse.json $(DESTDIR)$(PREFIX)/share/doc/largesse
+	@install -d $(DESTDIR)$(PREFIX)/share/doc/largesse/providers
+	@install -m 644 config/providers/*.yaml $(DESTDIR)$(PREFIX)/share/doc/largesse/providers
 	@test -e $(DESTDIR)$(SYSCONFDIR)/largesse/largesse.yaml || install -m 640 config/largesse.yaml $(DESTDIR)$(SYSCONFDIR)/largesse
 	@install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
 	@for unit in $(notdir $(wildcard config/systemd/*.service config/systemd/*.timer)); do \
