@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How many claims are overdue, for the metric: their time has come and nobody has taken them.
+-- How many claims are overdue, for the metric: their time has come and nobody has taken them. Those of providers that are held (paused, or their breaker
+-- waits) are not: nobody is meant to take them.
 -- Parameters: i_limit: counting stops there. Result: the number. Locks: none. Errors: none.
 create or replace function largesse.claim_due_count(i_limit int) returns bigint
 language sql volatile security definer
@@ -9,5 +10,6 @@ as $$
     select from largesse.reward w
      cross join lateral (select from largesse.claim c
                           where c.reward_id = w.id and c.next_attempt_at <= (select largesse.clock_now()) limit i_limit) d
+     where w.provider <> all ((select largesse.provider_held())::text[])
      limit i_limit) due
 $$;

@@ -45,3 +45,6 @@ $$;
 select probe.claim(1, '0 s'), probe.claim(2, '0 s'), probe.claim(3, '1 hour');
 select probe.expect('due', largesse.claim_due_count(10)::text, '2');
 select probe.expect('counting stops', largesse.claim_due_count(1)::text, '1');
+select largesse.provider_register(null, '{simulator}', '{1}', '{0}', '{false}', '{true}', '{false}');
+select largesse.provider_pause('simulator', null, null, 'test', 'x');
+select probe.expect('nobody is meant to take them', largesse.claim_due_count(10)::text, '0');
