@@ -2,9 +2,12 @@
 // Taking callbacks: route, verification, one statement, answer. Loop thread.
 #include "fulfiller/callback.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/trace.h"
 #include "fulfiller/app.h"
 #include "fulfiller/callback_read.h"
 #include "fulfiller/callback_reply.h"
@@ -47,15 +50,33 @@ static void count(const struct callbacks *c, const char *provider, const char *o
 
 static const char *text_or_null(const char *text) { return text[0] == '\0' ? NULL : text; }
 
+// The bare id; the claim's where there is one, else the request's own.
+struct trace_text {
+  char id[TRACE_ID_BYTES];
+};
+static struct trace_text trace_of(const struct web_request *req, const struct callback_row *row)
+{
+  struct trace_text trace = {""};
+  if (row != NULL && row->trace[0] != '\0')
+    snprintf(trace.id, sizeof trace.id, "%s", row->trace);
+  else if (strlen(web_trace(req)) > TRACE_PARENT_ID_AT)
+    snprintf(trace.id, sizeof trace.id, "%.32s", web_trace(req) + TRACE_PARENT_ID_AT);
+  return trace;
+}
+
 static void log_call(const struct call *call, int event, const struct callback_row *row, const char *reason)
 {
   const struct callback_event *e = &call->event;
+  const struct trace_text trace = trace_of(call->req, row);
+  char claim_id[48] = "";
+  if (e->has_claim) snprintf(claim_id, sizeof claim_id, "%" PRId64 "-%" PRId64, e->activity_id, e->claim_id);
   LOG(call->callbacks->rt->log, event, F_STR("provider", call->entry->provider), F_STR("event_id", e->event_id),
-      F_STR("claim_id", text_or_null(e->request_id)), F_STR("biz_id", row == NULL ? NULL : text_or_null(row->biz_id)),
+      F_STR("request_id", text_or_null(e->request_id)), F_STR("claim_id", text_or_null(claim_id)),
+      F_STR("biz_id", row == NULL ? NULL : text_or_null(row->biz_id)),
       F_STR("activity", row == NULL ? NULL : text_or_null(row->activity_code)),
       F_STR("outcome", callback_outcome_name(e->outcome)), F_STR("verdict", row == NULL ? NULL : row->verdict),
       F_STR("code", text_or_null(e->code)), F_STR("detail", text_or_null(e->detail)), F_STR("reason", reason),
-      F_STR("trace", row != NULL && row->trace[0] != '\0' ? row->trace : web_trace(call->req)));
+      F_STR("trace", text_or_null(trace.id)));
 }
 
 static int event_of(const char *verdict)
@@ -121,7 +142,7 @@ static void refuse(const struct callbacks *c, const struct entry *entry, struct 
 {
   int status = result == RESULT_DENIED ? 401 : result == RESULT_UNEXPECTED ? 415 : 400;
   LOG(c->rt->log, EV_CALLBACK_REFUSED, F_STR("provider", entry->provider), F_INT("status", status),
-      F_STR("reason", why), F_STR("trace", web_trace(req)));
+      F_STR("reason", why), F_STR("trace", trace_of(req, NULL).id));
   count(c, entry->provider, result == RESULT_DENIED ? "forged" : "unreadable");
   // Whoever forges learns nothing from the answer.
   callback_reply_not_taken(req, entry->profile.scheme, status,

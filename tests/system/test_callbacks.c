@@ -290,6 +290,9 @@ static void forgeries_and_replays_change_nothing(void **state)
     assert_int_equal(callback_post(rig, &(struct callback_post){.id = "replayed", .body = body}), 204);
   assert_true(delivery_is(s, claim.id, "succeeded"));
   assert_int_equal(events_of(rig, claim.id), 1);
+  char *line = support_format("request_id=%s claim_id=%s biz_id=forged-11 activity=forged", claim.id, claim.id);
+  WAIT_FOR(process_log_has(s->fulfiller, line), 5);  // with the trace that the claim has
+  mem_free(line);
   struct http_answer answer;
   http_get(s->fulfiller_port, "/metrics", &answer);
   assert_non_null(strstr(answer.body, "largesse_callbacks_total{provider=\"simulator\",outcome=\"forged\"}"));
