@@ -8,6 +8,7 @@
 #include "reconciler/page.h"
 #include "reconciler/provider_api.h"
 #include "reconciler/review_api.h"
+#include "reconciler/webhook_api.h"
 
 #define READERS           (WEB_READ | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
 #define REVIEWERS         (WEB_REVIEW | WEB_ADMIN)
@@ -44,6 +45,14 @@ static const struct web_route items[] = {
      "providers_resume"},
     {"POST", "/v1/providers/{name}/set", REVIEWERS, WEB_BODY_JSON, PROVIDER_BODY_MAX, provider_api_set,
      "providers_set"},
+    {"GET", "/v1/webhooks", READERS, WEB_BODY_NONE, 0, webhook_api_list, "webhooks_list"},
+    {"GET", "/v1/webhooks/{name}/deliveries", READERS, WEB_BODY_NONE, 0, webhook_api_deliveries, "webhooks_deliveries"},
+    {"POST", "/v1/webhooks/{name}/disable", REVIEWERS, WEB_BODY_JSON, PROVIDER_BODY_MAX, webhook_api_disable,
+     "webhooks_disable"},
+    {"POST", "/v1/webhooks/{name}/enable", REVIEWERS, WEB_BODY_JSON, PROVIDER_BODY_MAX, webhook_api_enable,
+     "webhooks_enable"},
+    {"POST", "/v1/webhooks/{name}/replay", REVIEWERS, WEB_BODY_JSON, PROVIDER_BODY_MAX, webhook_api_replay,
+     "webhooks_replay"},
 };
 
 const struct web_routes *reconciler_routes(void)

@@ -117,6 +117,15 @@ static bool verifies(const struct hook_call *c, const char *key)
   return is_there;
 }
 
+static bool metrics_have(struct rig *rig, const char *line)
+{
+  struct http_answer page;
+  http_get(rig->stack->fulfiller_port, "/metrics", &page);
+  bool has_line = strstr(page.body, line) != NULL;
+  http_answer_release(&page);
+  return has_line;
+}
+
 static void assert_same_text(char *a, char *b)
 {
   assert_string_equal(a, b);
@@ -252,15 +261,12 @@ static void gone_endpoints_are_disabled_until_an_operator_enables_them(void **st
            SECONDS);
   emit(rig, "gone", 2, 1);  // nobody is told
   WAIT_FOR(process_log_has(rig->stack->fulfiller, "webhook.disabled"), SECONDS);
-  struct http_answer page;
-  http_get(rig->stack->fulfiller_port, "/metrics", &page);
-  assert_non_null(strstr(page.body, "largesse_webhook_disabled{endpoint=\"gone\"} 1"));
-  http_answer_release(&page);
+  WAIT_FOR(metrics_have(rig, "largesse_webhook_disabled{endpoint=\"gone\"} 1"), SECONDS);
   assert_int_equal(hook_count(rig->hook, "/gone"), 1);
   hook_answer(rig->hook, "/gone", 200, NULL);
   if (command(rig, enable, &out) != 0) fail_msg("%s", buf_text(&out));
   WAIT_FOR(hook_count(rig->hook, "/gone") == 3, SECONDS);  // what waited, and webhook.enabled
-  assert_int_equal(deliveries(rig, "gone", "event_id = 'e-1.x' and state = 'done'"), 1);
+  WAIT_FOR(deliveries(rig, "gone", "event_id = 'e-1.x' and state = 'done'") == 1, SECONDS);
   assert_int_equal(deliveries(rig, "gone", "event_id = 'e-2.x'"), 0);
   buf_release(&out);
 }
@@ -331,6 +337,57 @@ static void a_restart_with_other_endpoints_forgets_none(void **state)
                    before);
 }
 
+static int api(struct rig *rig, const char *method, const char *path, const char *body, json_t **out)
+{
+  return http_json(rig->stack->reconciler_port, method, path, body, out);
+}
+
+// What the commands do, over HTTP at the reconciler.
+static void the_reconciler_shows_and_switches_them(void **state)
+{
+  struct rig *rig = *state;
+  json_t *answer = NULL;
+  assert_int_equal(api(rig, "GET", "/v1/webhooks", NULL, &answer), 200);
+  assert_int_equal(json_array_size(json_object_get(answer, "items")), 13);
+  json_decref(answer);
+  assert_int_equal(api(rig, "GET", "/v1/webhooks/moody/deliveries?state=done&limit=1", NULL, &answer), 200);
+  json_t *first = json_array_get(json_object_get(answer, "items"), 0);
+  assert_string_equal(json_string_value(json_object_get(first, "type")), "moody");
+  assert_true(json_is_string(json_object_get(answer, "next")));
+  char *body = support_format("{\"id\":\"%s\",\"reason\":\"again\"}", json_string_value(json_object_get(first, "id")));
+  size_t before = hook_count(rig->hook, "/moody");
+  json_decref(answer);
+  assert_int_equal(api(rig, "POST", "/v1/webhooks/moody/replay", body, &answer), 200);
+  assert_int_equal(json_integer_value(json_object_get(answer, "replayed")), 1);
+  json_decref(answer);
+  mem_free(body);
+  WAIT_FOR(hook_count(rig->hook, "/moody") == before + 1, SECONDS);
+  assert_int_equal(api(rig, "POST", "/v1/webhooks/moody/disable", "{\"reason\":\"quiet\"}", &answer), 200);
+  assert_string_equal(json_string_value(json_object_get(answer, "status")), "disabled");
+  json_decref(answer);
+  assert_int_equal(
+      sql_int(rig->stack->sql,
+              "select count(*) from largesse.webhook_endpoint where name = 'moody' and disabled_by = 'operator'"),
+      1);
+  assert_int_equal(api(rig, "POST", "/v1/webhooks/moody/enable", "{\"reason\":\"loud\"}", &answer), 200);
+  assert_true(json_is_true(json_object_get(answer, "changed")));
+  json_decref(answer);
+  static const struct {
+    const char *path, *body;
+    int status;
+  } refused[] = {
+      {"/v1/webhooks/moody/enable", "{}", 400},
+      {"/v1/webhooks/nobody/enable", "{\"reason\":\"x\"}", 404},
+      {"/v1/webhooks/nobody/replay", "{\"reason\":\"x\",\"id\":\"1\"}", 404},
+      {"/v1/webhooks/moody/replay", "{\"reason\":\"x\"}", 400},
+      {"/v1/webhooks/moody/replay", "{\"reason\":\"x\",\"since\":\"yesterday\"}", 400},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+    assert_int_equal(api(rig, "POST", refused[i].path, refused[i].body, &answer), refused[i].status);
+    json_decref(answer);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -342,6 +399,7 @@ int main(void)
       cmocka_unit_test(failing_endpoints_are_disabled_after_a_while),
       cmocka_unit_test(secrets_rotate_by_sighup),
       cmocka_unit_test(internal_addresses_are_refused),
+      cmocka_unit_test(the_reconciler_shows_and_switches_them),
       cmocka_unit_test(a_restart_with_other_endpoints_forgets_none),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
