@@ -28,11 +28,30 @@ static enum result read_file(const struct conf_pair *secret, struct buf *out, st
   return RESULT_OK;
 }
 
-static enum result add(const struct conf_pair *secret, struct provider_keys *keys, struct conf_fault *fault)
+static bool has_private_key(const struct sign_conf *sign)
+{
+  return sign->scheme == SIGN_WECHATPAY_V3 || sign->scheme == SIGN_ALIPAY_RSA2;
+}
+
+// A line break in a header would make every request impossible: better known at once.
+static enum result check_line(const struct provider_conf *conf, const struct conf_pair *secret, const struct buf *text,
+                              struct conf_fault *fault)
+{
+  if (has_private_key(&conf->sign) && strcmp(conf->sign.secret, secret->name) == 0) return RESULT_OK;
+  for (size_t i = 0; i < text->len; i++) {
+    if ((unsigned char)text->data[i] < 0x20 || text->data[i] == 0x7f)
+      return FAIL(fault, "secrets: '%.60s': %.200s must be one line", secret->name, secret->value);
+  }
+  return RESULT_OK;
+}
+
+static enum result add(const struct provider_conf *conf, const struct conf_pair *secret, struct provider_keys *keys,
+                       struct conf_fault *fault)
 {
   struct buf text;
   buf_init(&text, CONF_SECRET_BYTES_MAX);
   enum result result = read_file(secret, &text, fault);
+  if (result == RESULT_OK) result = check_line(conf, secret, &text, fault);
   if (result == RESULT_OK) {
     size_t len = text.len;
     keys->items[keys->count++] = (struct provider_secret){mem_strdup(secret->name), buf_take(&text), len};
@@ -44,7 +63,7 @@ static enum result add(const struct conf_pair *secret, struct provider_keys *key
 static enum result add_private_key(const struct provider_conf *conf, struct provider_keys *keys,
                                    struct conf_fault *fault)
 {
-  bool has_key = conf->sign.scheme == SIGN_WECHATPAY_V3 || conf->sign.scheme == SIGN_ALIPAY_RSA2;
+  bool has_key = has_private_key(&conf->sign);
   const struct provider_secret *secret = has_key ? provider_keys_find(keys, conf->sign.secret) : NULL;
   if (secret == NULL) return RESULT_OK;
   if (signature_key_private(secret->bytes, secret->len, &keys->rsa) == RESULT_OK) return RESULT_OK;
@@ -57,9 +76,10 @@ enum result provider_keys_load(const struct provider_conf *conf, struct provider
 {
   enum result result;
   struct provider_keys keys = {.count = 0};
-  for (size_t i = 0; i < conf->secrets.count && i < PROVIDER_SECRETS_MAX; i++) {
+  if (conf->secrets.count > PROVIDER_SECRETS_MAX) return FAIL(out_fault, "secrets: more than %d", PROVIDER_SECRETS_MAX);
+  for (size_t i = 0; i < conf->secrets.count; i++) {
     out_fault->line = conf_pair_line(&conf->secrets, i);
-    TRY(add(&conf->secrets.items[i], &keys, out_fault));
+    TRY(add(conf, &conf->secrets.items[i], &keys, out_fault));
   }
   out_fault->line = 0;
   TRY(add_private_key(conf, &keys, out_fault));

@@ -42,6 +42,7 @@ static inline void provider_fixture_begin(struct provider_fixture *f)
 static inline void provider_fixture_file(struct provider_fixture *f, const char *name, const char *content)
 {
   char *path = NULL;
+  assert_true(f->path_count < PROVIDER_FIXTURE_FILES);
   assert_true(asprintf(&path, "%s/%s", f->folder, name) > 0);
   FILE *file = fopen(path, "w");
   assert_non_null(file);

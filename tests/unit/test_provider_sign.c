@@ -214,6 +214,10 @@ static void a_reload_takes_all_files_or_none(void **state)
   const struct conf_pairs none = {.count = 0};
   assert_int_equal(provider_load_keys(&f.provider, &none, &fault), RESULT_INVALID);
   assert_non_null(strstr(fault.text, "secrets: 'key' is still in use"));
+  provider_fixture_file(&f, "key", "two\nlines\n");
+  assert_int_equal(provider_load_keys(&f.provider, &f.provider.conf->secrets, &fault), RESULT_INVALID);
+  assert_non_null(strstr(fault.text, "must be one line"));
+  provider_fixture_file(&f, "key", "the third");
   assert_int_equal(chmod(f.paths[0], 0644), 0);
   assert_int_equal(provider_load_keys(&f.provider, &f.provider.conf->secrets, &fault), RESULT_INVALID);
   assert_non_null(strstr(fault.text, "everybody may read it"));
