@@ -2,6 +2,8 @@
 // Rendering a provider's requests, and its ladder. Pure; any thread.
 #include "fulfiller/provider.h"
 
+#include <stdio.h>
+
 #include "common/contract.h"
 
 #define URL_BYTES_MAX         8192
@@ -61,7 +63,8 @@ static void take_headers(const struct provider_request *r, const struct sign_hea
     call->headers[count++] = (struct http_header){r->headers[i].name, text + call->header_at[i]};
   for (size_t i = 0; i < sign_count; i++)
     call->headers[count++] = (struct http_header){signs[i].name, text + signs[i].value_at};
-  if (traceparent[0] != '\0') call->headers[count++] = (struct http_header){"traceparent", traceparent};
+  snprintf(call->traceparent, sizeof call->traceparent, "%s", traceparent);  // the caller's may be gone when it is sent
+  if (traceparent[0] != '\0') call->headers[count++] = (struct http_header){"traceparent", call->traceparent};
   call->request.headers = call->headers;
   call->request.header_count = count;
 }

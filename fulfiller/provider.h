@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/http_client.h"
+#include "common/trace.h"
 #include "fulfiller/config.h"
 #include "fulfiller/outcome.h"
 #include "fulfiller/provider_keys.h"
@@ -71,6 +72,7 @@ struct provider_call {
   struct buf url, body, header_text;
   struct http_header headers[PROVIDER_HEADERS_MAX + SIGN_HEADERS_MAX + 1];
   size_t header_at[PROVIDER_HEADERS_MAX];
+  char traceparent[TRACE_PARENT_BYTES];
   struct http_request request;
 };
 void provider_call_init(struct provider_call *call);
