@@ -73,9 +73,10 @@ static bool may_act_after(const struct job *job)
          has_lease_for(job, job->lane->provider.second_call) && !job->lane->is_stopping;
 }
 
-static enum result render(struct job *job, enum call_kind kind, uint64_t span, const struct render_moment *moment)
+// The request refers to traceparent, which is written here.
+static enum result render(struct job *job, enum call_kind kind, uint64_t span, const struct render_moment *moment,
+                          char traceparent[TRACE_PARENT_BYTES])
 {
-  char traceparent[TRACE_PARENT_BYTES];
   trace_parent_of(job->trace, span, traceparent);
   return provider_render_at(&job->lane->provider, job->action, kind, &job->facts, traceparent, moment,
                             &job->lane->call);
@@ -92,8 +93,9 @@ static bool is_plain(const struct job *job)
 static void record(struct job *job, const struct http_answer *answer)
 {
   const struct redact *redact = &job->lane->provider.redact;
+  char traceparent[TRACE_PARENT_BYTES];
   job->call.answer = transcript_answer(redact, answer);
-  if (render(job, job->call.kind, job->call.span, &job->call.moment) == RESULT_OK)
+  if (render(job, job->call.kind, job->call.span, &job->call.moment, traceparent) == RESULT_OK)
     job->call.request = transcript_request(redact, &job->lane->call.request);
 }
 
@@ -128,8 +130,9 @@ static void call(struct job *job, enum call_kind kind)
 {
   struct lane *lane = job->lane;
   const struct render_moment moment = render_moment_now();
+  char traceparent[TRACE_PARENT_BYTES];
   uint64_t span = trace_next(&lane->spans);
-  enum result result = render(job, kind, span, &moment);
+  enum result result = render(job, kind, span, &moment, traceparent);
   if (result != RESULT_OK) {
     job->review = "request_not_possible";
     finish_without_call(job, "REQUEST_NOT_POSSIBLE",
