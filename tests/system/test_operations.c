@@ -78,12 +78,14 @@ static void retry_all_leaves_out_what_was_fulfilled(void **state)
   buf_release(&out);
 }
 
-// 1,000 letters of which 400 succeed while two triggers of the same bulk are under way: 600 effects.
+// 1,000 letters of which 400 succeed while two triggers of the same bulk are under way, and two reconcilers share the
+// work: 600 effects.
 static void a_bulk_triggered_twice_has_each_effect_once(void **state)
 {
   struct stack *s = *state;
   char operations[2][24];
   int64_t retried = 0, skipped = 0, before = simulator_stat(s->simulator_port, "effects");
+  struct process *another = stack_start_another(s, "reconciler");
   review_all(s, "bulk", 1000, "deliver");
   double_click(s, "/v1/dead-letters/retry", "{\"filter\":{\"cause\":\"bulk\"},\"rate\":200,\"reason\":\"mended\"}",
                operations);
@@ -103,6 +105,7 @@ static void a_bulk_triggered_twice_has_each_effect_once(void **state)
   assert_int_equal(skipped, 1400);
   WAIT_FOR(count_claims(s, "bulk", "succeeded") == 1000, 60);
   assert_int_equal(simulator_stat(s->simulator_port, "effects") - before, 600);
+  process_free(another);
 }
 
 // Killed in the middle, started again: it goes on where it was. Nobody else drives it.
