@@ -183,3 +183,15 @@ void broker_bind_queue(struct broker *b, const char *queue, const char *exchange
                         amqp_cstring_bytes(routing_key), amqp_empty_table);
   check(b, "bind queue");
 }
+
+void broker_make_rung(struct broker *b, const char *queue, int64_t ttl_ms, const char *dead_letter_exchange)
+{
+  amqp_table_entry_t entries[] = {
+      text_entry("x-queue-type", "quorum"),
+      text_entry("x-dead-letter-exchange", dead_letter_exchange),
+      {.key = amqp_cstring_bytes("x-message-ttl"), .value = {.kind = AMQP_FIELD_KIND_I64, .value.i64 = ttl_ms}},
+  };
+  const amqp_table_t arguments = {.num_entries = 3, .entries = entries};
+  (void)amqp_queue_declare(b->conn, CHANNEL, amqp_cstring_bytes(queue), 0, 1, 0, 0, arguments);
+  check(b, "declare rung");
+}

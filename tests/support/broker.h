@@ -24,3 +24,6 @@ bool broker_has_queue(struct broker *b, const char *queue);
 int64_t broker_count(struct broker *b, const char *queue);  // messages ready; -1 if there is no such queue
 void broker_bind_queue(struct broker *b, const char *queue, const char *exchange,
                        const char *routing_key);  // own transient queue
+// A quorum queue whose messages die after ttl_ms, into an exchange: what somebody left on the broker before the
+// daemons.
+void broker_make_rung(struct broker *b, const char *queue, int64_t ttl_ms, const char *dead_letter_exchange);
