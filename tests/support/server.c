@@ -284,3 +284,15 @@ void server_broker_alarm(struct server *s, bool on)
 {
   server_rabbitmqctl(s, (const char *[]){"set_vm_memory_high_watermark", "absolute", on ? "1MB" : "1GB", NULL}, NULL);
 }
+
+int server_broker_log_count(const struct server *s, const char *text)
+{
+  char *path = support_format("%s/log/rabbitmq.log", s->home), line[4096];
+  FILE *f = fopen(path, "re");
+  int count = 0;
+  if (f == NULL) support_die("cannot read %s", path);
+  while (fgets(line, sizeof line, f) != NULL) count += strstr(line, text) != NULL;
+  (void)fclose(f);
+  mem_free(path);
+  return count;
+}

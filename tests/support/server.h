@@ -37,4 +37,6 @@ void server_broker_start(struct server *s);     // about 6 s
 void server_broker_stop_app(struct server *s);  // clean stop; about 2 s
 void server_broker_start_app(struct server *s);
 void server_broker_alarm(struct server *s, bool on);  // memory alarm: publishers are blocked
+// How often a text stands in RabbitMQ's log.
+int server_broker_log_count(const struct server *s, const char *text);
 void server_rabbitmqctl(struct server *s, const char *const *args, struct buf *out);  // ended by NULL; out may be NULL
