@@ -118,6 +118,44 @@ static void many_copies_at_the_same_moment_count_once(void **state)
   mem_free(body);
 }
 
+#define QUARRELS 32
+
+// Success and failure of each claim, all at the same moment: no request fails, and each claim ends in one of the two.
+static void contradicting_news_at_the_same_moment_does_no_harm(void **state)
+{
+  struct callback_rig *rig = *state;
+  struct stack *s = rig->stack;
+  static struct delivery_claim claims[QUARRELS];
+  static struct http_request requests[2 * QUARRELS];
+  static struct http_answer answers[2 * QUARRELS];
+  activity_make(s->sql, &(struct activity_terms){.code = "quarrel", .stock = QUARRELS});
+  for (int i = 0; i < QUARRELS; i++) claims[i] = callback_pending(rig, "quarrel", 1000 + i);
+  for (int i = 0; i < 2 * QUARRELS; i++) {
+    char *id = support_format("quarrel-%d", i);
+    char *body = callback_body(claims[i / 2].id, i % 2 == 0 ? "FAILED" : "SUCCESS", 0);
+    char *headers = callback_headers(rig, &(struct callback_post){.id = id, .body = body});
+    requests[i] = (struct http_request){
+        .port = s->fulfiller_port, .path = "/v1/callbacks/simulator", .headers = headers, .body = body};
+    mem_free(id);
+  }
+  http_call_all(requests, 2 * QUARRELS, answers);
+  for (int i = 0; i < 2 * QUARRELS; i++) {
+    assert_int_equal(answers[i].status, 204);
+    http_answer_release(&answers[i]);
+    mem_free((char *)requests[i].headers);
+    mem_free((char *)requests[i].body);
+  }
+  int64_t failed = 0;
+  for (int i = 0; i < QUARRELS; i++) {
+    WAIT_FOR(delivery_is(s, claims[i].id, "succeeded") || delivery_is(s, claims[i].id, "failed"), 20);
+    // Where the failure was believed first, the success is owed a reversal.
+    bool is_failed = delivery_is(s, claims[i].id, "failed");
+    if (is_failed) assert_int_equal(delivery_int(s, claims[i].id, "(reversal is not null)::int"), 1);
+    failed += is_failed;
+  }
+  assert_int_equal(activity_remaining(s->sql, "quarrel"), failed);
+}
+
 // B40
 static void a_failure_after_a_success_is_only_kept(void **state)
 {
@@ -376,6 +414,7 @@ int main(void)
       cmocka_unit_test(the_news_may_come_before_the_answer),
       cmocka_unit_test(an_event_twice_within_70_ms_counts_once),
       cmocka_unit_test(many_copies_at_the_same_moment_count_once),
+      cmocka_unit_test(contradicting_news_at_the_same_moment_does_no_harm),
       cmocka_unit_test(a_failure_after_a_success_is_only_kept),
       cmocka_unit_test(older_news_changes_nothing),
       cmocka_unit_test(a_success_after_a_failure_is_taken_back),
