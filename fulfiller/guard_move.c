@@ -39,7 +39,7 @@ static void on_timeout(struct db_request *req) { moved(of(req)); }
 
 static void move(struct lane_guard *lg, const char *to, struct span time, const char *reason)
 {
-  if (lg->is_moving) return;
+  if (lg->is_moving || lg->guard->poll.is_stopped) return;
   lg->move.statement = guard_store_breaker(&lg->move.args, lg->provider->name, lg->guard->instance, to, time,
                                            lg->terms.open_max, reason);
   lg->is_moving = db_pool_submit(lg->guard->db, &lg->move) == RESULT_OK;

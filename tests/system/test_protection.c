@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two fulfillers and what protects their providers: pauses, the breaker, limits over both of them, and that a sick
 // provider slows nobody else.
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -143,17 +144,20 @@ static void commands_and_calls_say_what_is_wrong(void **state)
 static void breaks_and_heals(struct protection_rig *rig, const char *activity, const char *step)
 {
   struct stack *s = rig->stack;
-  int64_t before = changes(s, "what = 'breaker'");
+  int64_t before = changes(s, "provider = 'simulator' and what = 'breaker'");
   activity_make(s->sql, &(struct activity_terms){.code = activity, .stock = 100});
   make_sick(s, step);
   double begin = support_now();
   protection_claims(s, activity, 1, 60);
-  WAIT_FOR(changes(s, "what = 'breaker' and to_value = 'open'") > 0 && changes(s, "what = 'breaker'") > before, 4);
+  WAIT_FOR(changes(s, "provider = 'simulator' and what = 'breaker' and to_value = 'open'") > 0 &&
+               changes(s, "provider = 'simulator' and what = 'breaker'") > before,
+           4);
   double opened = support_now() - begin;
   if (opened > 3) fail_msg("the breaker of 2 s opened after %.1f s", opened);
   // Two probes fail meanwhile.
   char *failed = support_format(
-      "id > (select min(id) from (select id from largesse.provider_change where what = 'breaker' order by id "
+      "id > (select min(id) from (select id from largesse.provider_change where provider = 'simulator' and what = "
+      "'breaker' order by id "
       "offset %lld) c) and from_value = 'half_open' and to_value = 'open'",
       (long long)before);
   WAIT_FOR(changes(s, failed) >= 2, 10);
@@ -162,7 +166,8 @@ static void breaks_and_heals(struct protection_rig *rig, const char *activity, c
   // Each attempt that began in the breaker's time belongs to a probe.
   int64_t strays = sql_int(
       s->sql,
-      "with moved as (select at, to_value from largesse.provider_change where what = 'breaker' order by id offset "
+      "with moved as (select at, to_value from largesse.provider_change where provider = 'simulator' and what = "
+      "'breaker' order by id offset "
       "%lld),"
       "     opened as (select min(at) as at from moved where to_value = 'open')"
       "select count(*) - (select count(*) from moved where to_value = 'half_open') from largesse.attempt t, opened o"
@@ -190,12 +195,12 @@ static void refusals_and_patience_do_not(void **state)
 {
   struct protection_rig *rig = *state;
   struct stack *s = rig->stack;
-  int64_t before = changes(s, "what = 'breaker'");
+  int64_t before = changes(s, "provider = 'simulator' and what = 'breaker'");
   activity_make(s->sql, &(struct activity_terms){.code = "refusals", .stock = 100});
   make_sick(s, "{\"status\":422,\"effect\":\"none\"}");
   protection_claims(s, "refusals", 1, 40);
   WAIT_FOR(protection_count(s, "refusals", "c.status = 'failed'") == 40, 10);
-  assert_int_equal(changes(s, "what = 'breaker'"), before);
+  assert_int_equal(changes(s, "provider = 'simulator' and what = 'breaker'"), before);
   protection_heal(s);
 }
 
@@ -212,6 +217,64 @@ static void a_breaker_can_be_held(void **state)
   COMMAND(s, "set", "simulator", "--breaker", "auto", "--reason", "by hand");
   WAIT_FOR(all_done(s, "hold", 10), 5);
   WAIT_FOR(protection_both(rig, BREAKER("simulator"), 0), 1);
+}
+
+#define RIVALS           8
+#define ROUNDS_OF_RIVALS 25
+
+struct rival {
+  pthread_t thread;
+  pthread_barrier_t *start;
+  struct sql *sql;
+  int number, wins;
+};
+
+static void *run_rival(void *ctx)
+{
+  struct rival *r = ctx;
+  static const char *const to[] = {"open", "half_open"};
+  for (int round = 0; round < 2 * ROUNDS_OF_RIVALS; round++) {
+    (void)pthread_barrier_wait(r->start);
+    // The first rival puts the breaker where all of them want to move it from.
+    if (r->number == 0 && round % 2 == 0)
+      sql_exec(r->sql,
+               "update largesse.provider_state set breaker = 'closed', probe_by = null, probe_until = null where "
+               "provider = 'rivals'");
+    (void)pthread_barrier_wait(r->start);
+    if (sql_bool(r->sql, "select moved from largesse.provider_breaker('rivals', 'r%d', '%s', '1 min', '1 min', 'race')",
+                 r->number, to[round % 2]))
+      r->wins++;
+    (void)pthread_barrier_wait(r->start);
+    // Its time is up: a probe may go out.
+    if (r->number == 0 && round % 2 == 0)
+      sql_exec(r->sql,
+               "update largesse.provider_state set breaker_until = largesse.clock_now() where provider = 'rivals'");
+  }
+  return NULL;
+}
+
+static void only_one_of_many_moves_a_breaker(void **state)
+{
+  struct protection_rig *rig = *state;
+  struct stack *s = rig->stack;
+  struct rival rivals[RIVALS];
+  pthread_barrier_t start;
+  int wins = 0;
+  sql_exec(s->sql,
+           "select largesse.provider_register(null, '{rivals}', '{1}', '{0}', '{false}', '{false}', '{false}')");
+  assert_int_equal(pthread_barrier_init(&start, NULL, RIVALS), 0);
+  for (int i = 0; i < RIVALS; i++) {
+    rivals[i] = (struct rival){.start = &start, .sql = server_open(rig->server, s->database), .number = i};
+    assert_int_equal(pthread_create(&rivals[i].thread, NULL, run_rival, &rivals[i]), 0);
+  }
+  for (int i = 0; i < RIVALS; i++) {
+    (void)pthread_join(rivals[i].thread, NULL);
+    wins += rivals[i].wins;
+    sql_close(rivals[i].sql);
+  }
+  (void)pthread_barrier_destroy(&start);
+  assert_int_equal(wins, 2 * ROUNDS_OF_RIVALS);
+  assert_int_equal(changes(s, "provider = 'rivals'"), 2 * ROUNDS_OF_RIVALS);
 }
 
 // --- limits over both
@@ -412,6 +475,7 @@ int main(void)
       cmocka_unit_test(a_provider_that_hangs_opens_it_too),
       cmocka_unit_test(refusals_and_patience_do_not),
       cmocka_unit_test(a_breaker_can_be_held),
+      cmocka_unit_test(only_one_of_many_moves_a_breaker),
       cmocka_unit_test(the_rate_is_that_of_all_fulfillers),
       cmocka_unit_test(concurrency_is_that_of_all_fulfillers),
       cmocka_unit_test(the_share_of_the_dead_is_taken_over),
