@@ -134,7 +134,7 @@ static int count_events(struct broker *b, const char *queue, const char *code)
   return count;
 }
 
-// In long runs for a minute.
+// In long runs for a minute (B58).
 static void a_memory_alarm_delays_deliveries_and_nothing_else(void **state)
 {
   struct rig *rig = *state;
@@ -172,6 +172,7 @@ static void a_memory_alarm_delays_deliveries_and_nothing_else(void **state)
 
 // --- a broker that goes away
 
+// B56: also the first publish after it is back counts only with its confirm.
 static void a_broker_stopped_and_started_twice_loses_nothing(void **state)
 {
   struct rig *rig = *state;

@@ -152,6 +152,7 @@ static void assert_lane_names_only(struct broker *b, const struct delivery_claim
   }
 }
 
+// B65
 static void sigterm_in_a_call_lets_it_end_and_leaves_nothing_behind(void **state)
 {
   struct delivery_rig *rig = *state;
@@ -184,7 +185,7 @@ static void sigterm_in_a_call_lets_it_end_and_leaves_nothing_behind(void **state
   }
 }
 
-// A call longer than the grace ends with the process; the next one asks, under the same request id.
+// B65: a call longer than the grace ends with the process; the next one asks, under the same request id.
 static void a_call_beyond_the_grace_is_settled_by_the_next_process(void **state)
 {
   struct delivery_rig *rig = *state;
