@@ -23,6 +23,7 @@ struct callback {
   struct loop_timer *timer;
   char *request_id, *event_id;
   char *refund_id;  // NULL: about the order itself
+  char *merchant;   // "": the configured address as it is
   char ref[SIM_REF_BYTES];
   char currency[SIM_CURRENCY_BYTES_MAX + 1];
   int64_t amount;
@@ -42,6 +43,7 @@ static void callback_free(void *object)
   mem_free(c->request_id);
   mem_free(c->event_id);
   mem_free(c->refund_id);
+  mem_free(c->merchant);
   mem_free(c);
 }
 
@@ -80,15 +82,29 @@ static struct sim_notice notice_of(const struct callback *c)
                              .occurred = c->occurred};
 }
 
+// A merchant has an address of its own beside the configured one: its last segment is the merchant's name.
+static void put_url(const struct callback *c, struct buf *out)
+{
+  const char *url = c->sim->callback_url;
+  const char *last = strrchr(url, '/');
+  if (c->merchant[0] == '\0' || last == NULL)
+    buf_puts(out, url);
+  else
+    buf_printf(out, "%.*s/%s", (int)(last - url), url, c->merchant);
+}
+
 // RESULT_FULL: the client takes no more calls now.
 static enum result send_one(struct callback *c)
 {
   struct sim_message m;
+  struct buf url;
   const struct sim_notice notice = notice_of(c);
   sim_message_init(&m);
+  buf_init(&url, SIM_URL_BYTES + SIM_MERCHANT_BYTES_MAX);
+  put_url(c, &url);
   sim_message_write(&m, c->sim->profile, &c->sim->keys, c->sim->signature, &notice, c->sign, clk_wall());
   const struct http_request request = {.method = "POST",
-                                       .url = c->sim->callback_url,
+                                       .url = buf_text(&url),
                                        .headers = m.headers,
                                        .header_count = m.header_count,
                                        .body = buf_text(&m.body),
@@ -98,6 +114,7 @@ static enum result send_one(struct callback *c)
                                        .answer_max = 65536};
   enum result result = http_client_send(c->sim->http, &request, on_answer, c->sim, NULL);
   sim_message_release(&m);
+  buf_release(&url);
   return result;
 }
 
@@ -156,6 +173,7 @@ void sim_callback_send(struct sim *sim, struct sim_entry *e, const char *refund_
                          .gap = how->gap,
                          .sign = how->sign};
   c->request_id = mem_strdup(sim_entry_request(e));
+  c->merchant = mem_strdup(sim_entry_merchant(e));
   if (how->event_id != NULL) {
     c->event_id = mem_strdup(how->event_id);
   } else {

@@ -178,11 +178,12 @@ static struct sim_entry *entry_new(struct sim_ledger *l, enum sim_kind kind, uin
   if (l->entry_count >= l->bucket_count) grow_buckets(l);
   struct sim_entry *e = chunks_push(&l->entries, l->entry_count, sizeof *e);
   l->entry_count++;
-  char *at = arena_take(&l->arena, o->request_id.len + o->user_id.len + o->reward_code.len + 3);
+  char *at = arena_take(&l->arena, o->request_id.len + o->user_id.len + o->reward_code.len + o->merchant.len + 4);
   e->texts = at;
   at = arena_put(at, o->request_id);
   at = arena_put(at, o->user_id);
-  (void)arena_put(at, o->reward_code);
+  at = arena_put(at, o->reward_code);
+  (void)arena_put(at, o->merchant);
   if (o->currency.len > 0) memcpy(e->currency, o->currency.bytes, o->currency.len);
   e->request_len = (uint8_t)o->request_id.len;
   e->user_len = (uint8_t)o->user_id.len;
@@ -213,7 +214,7 @@ enum result sim_ledger_hit(struct sim_ledger *l, enum sim_kind kind, const struc
 {
   REQUIRE(o->request_id.len > 0 && o->request_id.len <= SIM_REQUEST_ID_BYTES_MAX);
   REQUIRE(o->user_id.len <= SIM_USER_ID_BYTES_MAX && o->reward_code.len <= SIM_REWARD_BYTES_MAX);
-  REQUIRE(o->currency.len <= SIM_CURRENCY_BYTES_MAX);
+  REQUIRE(o->currency.len <= SIM_CURRENCY_BYTES_MAX && o->merchant.len <= SIM_MERCHANT_BYTES_MAX);
   uint32_t hash = hash_of(kind, o->request_id.bytes, o->request_id.len);
   struct sim_entry *e = find_hashed(l, kind, hash, o->request_id.bytes, o->request_id.len);
   if (e == NULL) {

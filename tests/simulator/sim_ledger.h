@@ -15,6 +15,7 @@
 #define SIM_USER_ID_BYTES_MAX    64
 #define SIM_REWARD_BYTES_MAX     128
 #define SIM_CURRENCY_BYTES_MAX   7
+#define SIM_MERCHANT_BYTES_MAX   64
 
 enum sim_kind { SIM_CREDIT, SIM_PAYMENT };
 enum sim_status {
@@ -35,10 +36,11 @@ struct sim_order {
   struct sim_text request_id, user_id, reward_code, currency;
   int64_t amount;  // minor units
   int64_t quantity;
+  struct sim_text merchant;  // whose account: callbacks go to this name at the caller; empty: the configured one
 };
 
 struct sim_entry {
-  const char *texts;  // request id, user id, reward code, each with a NUL
+  const char *texts;  // request id, user id, reward code, merchant, each with a NUL
   int64_t amount, quantity;
   uint32_t number;      // 1, 2, 3 … in the order of arrival
   uint32_t hash, next;  // chain of the bucket, by number; 0 ends it
@@ -105,4 +107,8 @@ static inline const char *sim_entry_user(const struct sim_entry *e) { return e->
 static inline const char *sim_entry_reward(const struct sim_entry *e)
 {
   return e->texts + e->request_len + e->user_len + 2;
+}
+static inline const char *sim_entry_merchant(const struct sim_entry *e)
+{
+  return sim_entry_reward(e) + e->reward_len + 1;
 }

@@ -76,12 +76,17 @@ static const char *read_request_id(struct sim_order_body *b, const char *idempot
   return sim_order_is_request_id(id->bytes, id->len) ? NULL : "INVALID_REQUEST";
 }
 
+// It becomes the last segment of the callback's address.
+static bool is_segment(struct sim_text t) { return t.len == 0 || sim_order_is_request_id(t.bytes, t.len); }
+
 static const char *read_members(struct sim_order_body *b, const char *idempotency_key)
 {
   b->order.quantity = 1;
   if (!read_user(b) || !read_text(b->json, "rewardCode", SIM_REWARD_BYTES_MAX, &b->order.reward_code))
     return "INVALID_REQUEST";
   if (!read_text(b->json, "currency", SIM_CURRENCY_BYTES_MAX, &b->order.currency)) return "INVALID_REQUEST";
+  if (!read_text(b->json, "merchant", SIM_MERCHANT_BYTES_MAX, &b->order.merchant) || !is_segment(b->order.merchant))
+    return "INVALID_REQUEST";
   if (!read_number(b->json, "amount", &b->order.amount) || !read_number(b->json, "quantity", &b->order.quantity))
     return "INVALID_REQUEST";
   return read_request_id(b, idempotency_key);

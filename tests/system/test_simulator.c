@@ -356,6 +356,19 @@ static void a_payment_is_made_by_the_person(void **state)
   WAIT_FOR(stat_of(b, "callbacksAccepted") == 2, 5);
 }
 
+// Several providers of one fulfiller may share a simulator: each gets its news at an address of its own.
+static void a_merchant_has_its_own_address(void **state)
+{
+  const struct bench *b = *state;
+  struct callback news;
+  post(b, "/sim/config", "{\"autoPay\":true}", 200);
+  post(b, "/payments", "{\"requestId\":\"7-1\",\"userId\":42,\"amount\":1,\"merchant\":\"../up\"}", 400);
+  post(b, "/payments", "{\"requestId\":\"7-1\",\"userId\":42,\"amount\":1,\"merchant\":\"shop-b\"}", 202);
+  assert_true(take_callback(b, 5000, &news));
+  assert_non_null(strstr(buf_text(&news.bytes), "POST /shop-b HTTP/1.1"));
+  callback_release(&news);
+}
+
 static void auto_pay_pays_by_itself(void **state)
 {
   const struct bench *b = *state;
@@ -451,6 +464,7 @@ int main(void)
       cmocka_unit_test_setup(a_reset_ends_calls_that_wait, reset),
       cmocka_unit_test_setup(a_credit_is_reversed_once_per_refund_id, reset),
       cmocka_unit_test_setup(a_payment_is_made_by_the_person, reset),
+      cmocka_unit_test_setup(a_merchant_has_its_own_address, reset),
       cmocka_unit_test_setup(auto_pay_pays_by_itself, reset),
       cmocka_unit_test_setup(callbacks_come_early_twice_or_badly_signed, reset),
       cmocka_unit_test_setup(the_statement_has_a_line_per_movement, reset),

@@ -15,7 +15,7 @@ static struct sim_text text(const char *s) { return (struct sim_text){s, strlen(
 
 static struct sim_order order(const char *request_id, const char *user_id, int64_t amount)
 {
-  return (struct sim_order){text(request_id), text(user_id), text("voucher-100"), text("CNY"), amount, 1};
+  return (struct sim_order){text(request_id), text(user_id), text("voucher-100"), text("CNY"), amount, 1, {0}};
 }
 
 static struct sim_entry *hit(struct sim_ledger *l, enum sim_kind kind, const char *request_id)
