@@ -400,10 +400,13 @@ static double p99(struct stack *s, const char *prefix, int round)
   return ms;
 }
 
-static bool hangs_at_full_concurrency(struct protection_rig *rig)
+// Both at once in the first round. Later the rungs have gathered claims in messages of many, and one of the two may
+// hold them all: then its own share is what can be full.
+static bool hangs_at_full_concurrency(struct protection_rig *rig, int round)
 {
   static const char series[] = "largesse_deliveries_in_progress{provider=\"hanging\"}";
-  return protection_both(rig, series, 32);
+  double sum = protection_metric(rig->stack->fulfiller_port, series) + protection_metric(rig->second_port, series);
+  return sum > (round == 0 ? 63 : 31);
 }
 
 // 100 claims at a steady rate, by turns with the other provider paused and hanging, so that whatever else this machine
@@ -421,7 +424,7 @@ static void a_provider_that_hangs_slows_nobody_else(void **state)
     WAIT_FOR(protection_both(rig, "largesse_deliveries_in_progress{provider=\"hanging\"}", 0), 8);
     alone[i] = p99(s, "alone", i);
     COMMAND(s, "resume", "hanging", "--reason", "to hang");
-    WAIT_FOR(hangs_at_full_concurrency(rig), 5);
+    WAIT_FOR(hangs_at_full_concurrency(rig, i), 5);
     beside[i] = p99(s, "beside", i);
     COMMAND(s, "pause", "hanging", "--reason", "by turns");
   }
