@@ -90,6 +90,8 @@ begin
   end if;
   update largesse.claim c
      set review_since = coalesce(c.review_since, v_now), review_cause = coalesce(c.review_cause, 'callback_amount_mismatch'), next_attempt_at = null,
+         -- Something was delivered, it says: no plain new call. And the call under way may go on until its lease would have ended.
+         step = replace(c.step, 'deliver', 'inquire'), trust_after = greatest(c.trust_after, c.lease_until),
          lease_until = null, doing = null, doubted_at = null, updated_at = v_now
    where c.activity_id = i_claim.activity_id and c.id = i_claim.id;
   return largesse.callback_letter(i_claim.activity_id, i_claim.id, i_provider, 'callback_amount_mismatch', null, i_detail, i_body);

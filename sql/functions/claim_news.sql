@@ -2,7 +2,7 @@
 -- What providers say about deliveries, whoever heard it: an answer to a call, to an inquiry, or a callback.
 
 -- Deliveries that took effect. Always true, however late: what is being issued has succeeded; what gave everything back owes a reversal; what is being taken
--- back goes on being taken back. Parameters: keys and the provider's references or nulls (parallel arrays).
+-- back goes on being taken back, by the reference that is known now, and "nothing there to take back" is no end of it any more. Parameters: keys and the provider's references or nulls (parallel arrays).
 -- Result: a row per claim that changed: its status now, and whether a reversal is owed by this news. Locks: the claims. Errors: 40P01 (repeat).
 create or replace function largesse.claim_told_done(i_activity_ids bigint[], i_claim_ids bigint[], i_refs text[])
 returns table (activity_id bigint, claim_id bigint, status text, owes_reversal boolean)
@@ -19,6 +19,12 @@ begin
       from largesse.claim_move_told(i_activity_ids, i_claim_ids, 'succeeded', i_refs, null, null, true) m;
   get diagnostics v_moved = row_count;
   if v_moved = cardinality(i_claim_ids) then return; end if;
+  with told as materialized (
+    select c.activity_id, c.id, r.ref from unnest(i_activity_ids, i_claim_ids, i_refs) as r(a, c, ref) join largesse.claim c on c.activity_id = r.a and c.id = r.c
+     where c.reversed_at is null and (c.status in ('failed', 'rolled_back', 'expired', 'cancelled') or c.status = 'issuing' and c.reversal is not null)
+     order by c.activity_id, c.id for no key update of c
+  )
+  update largesse.claim c set outcome = 'done', provider_ref = coalesce(t.ref, c.provider_ref) from told t where c.activity_id = t.activity_id and c.id = t.id;
   return query
     select late.activity_id, late.id, late.status, true
       from (select c.activity_id, c.id, c.status

@@ -11,7 +11,8 @@
 -- Result: a row per claim that this call settled: its status now, and whether it went to review (then it has its dead letter).
 -- What a newer attempt owns is left alone, except that "done" is always true news: a delivery of a claim that gave everything back owes a reversal then.
 -- A delivery refused without a review cause, and the end of a reversal, give everything back: all such rows must be of one activity.
--- A reversal that is refused always goes to review. Charges and refunds: only their inquiries and retries are settled yet.
+-- A reversal that is refused always goes to review, and so does one that found nothing although the delivery was said to be done since it failed or while it
+-- is being taken back. Charges and refunds: only their inquiries and retries are settled yet.
 -- Locks: as claim_move, then the claims. Errors: 22023 as claim_move; 40P01, 40001 (repeat).
 create or replace function largesse.claim_settle(
   i_activity_ids bigint[], i_claim_ids bigint[], i_attempts int[], i_calls int[], i_steps text[], i_outcomes text[], i_providers text[], i_http int[],
@@ -70,7 +71,8 @@ begin
       from (select r.a, r.c, r.outcome from unnest(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes) as r(a, c, attempt, step, outcome)
               join largesse.claim c on c.activity_id = r.a and c.id = r.c
              where r.step in ('reverse', 'inquire_reverse') and c.reversed_at is null
-               and (r.outcome = 'done' or r.outcome = 'not_found' and c.attempts = r.attempt and c.lease_until is not null)
+               and (r.outcome = 'done' or r.outcome = 'not_found' and c.attempts = r.attempt and c.lease_until is not null
+                                          and (c.outcome is distinct from 'done' or c.status = 'succeeded'))
              order by r.a, r.c for no key update of c) o;
     if v_back.a is not null then
       return query select e.activity_id, e.claim_id, e.status, false from largesse.claim_reversal_end(v_back.a, v_back.c, v_back.outcome) e;
@@ -93,15 +95,16 @@ begin
              as r(a, c, attempt, step, outcome, ref, due_ms, review, trust_ms)
   ), asked as (
     select t.a, t.c, t.attempt, t.step, t.outcome, t.ref, t.due_ms, t.trust_ms, t.is_reversal,
-           case when t.is_reversal and t.outcome = 'refused' then coalesce(t.review, 'reversal_refused') else t.review end as review
+           case when t.is_reversal and t.outcome = 'refused' then coalesce(t.review, 'reversal_refused')
+                when t.is_reversal and t.outcome = 'not_found' then 'reversal_not_found' else t.review end as review
       from told t
   ), settled as (
     update largesse.claim c
        set updated_at = v_now, lease_until = null, doing = null, doubted_at = null,
            outcome = case when r.is_reversal then c.outcome else r.outcome end,
-           reversal = case when r.is_reversal then r.outcome else c.reversal end,
+           reversal = case when r.is_reversal then replace(r.outcome, 'not_found', 'refused') else c.reversal end,
            -- The action itself is next where it is certain that it had no effect, else an inquiry about it.
-           step = case when r.outcome in ('retry', 'refused') then case r.step when 'inquire' then 'deliver' else replace(r.step, 'inquire_', '') end
+           step = case when r.outcome in ('retry', 'refused', 'not_found') then case r.step when 'inquire' then 'deliver' else replace(r.step, 'inquire_', '') end
                        when r.step in ('deliver', 'inquire') then 'inquire'
                        else 'inquire_' || replace(r.step, 'inquire_', '') end,
            next_attempt_at = case when r.review is null and c.doubted_at is not null then v_now
@@ -113,11 +116,12 @@ begin
       from asked r
      where c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.lease_until is not null
        and case when r.step in ('deliver', 'inquire') then c.status = 'issuing' and c.reversal is null else true end
-       and (r.outcome in ('pending', 'retry', 'unknown') or r.outcome = 'refused' and r.review is not null)
+       -- What is left of "not found" was said to have been delivered: the provider contradicts itself.
+       and (r.outcome in ('pending', 'retry', 'unknown') or r.outcome = 'refused' and r.review is not null or r.outcome = 'not_found' and r.is_reversal)
     returning c.activity_id, c.id, c.status, c.review_since
   )
   select s.activity_id, s.id, s.status, s.review_since is not null from settled s;
-  if i_review is distinct from array_fill(null::text, array[cardinality(i_review)]) or i_outcomes && '{refused}' then
+  if i_review is distinct from array_fill(null::text, array[cardinality(i_review)]) or i_outcomes && '{refused,not_found}' then
     perform largesse.dead_letter_open(array_agg(r.a), array_agg(r.c), array_agg(r.provider), array_agg(c.review_cause),
                                       array_agg(coalesce(r.code, 'HTTP ' || r.http)), array_agg(r.detail))
        from unnest(i_activity_ids, i_claim_ids, i_attempts, i_providers, i_http, i_codes, i_details) as r(a, c, attempt, provider, http, code, detail)
