@@ -25,7 +25,7 @@ struct times {
   const char *consumer_timeout_ms, *tick_ms, *total_timeout, *heartbeat;
   int hold_s, stop_s, idle_s;
 };
-static const struct times scaled = {"4000", "500", "25s", "5s", 10, 14, 16};
+static const struct times scaled = {"3000", "500", "20s", "5s", 7, 12, 12};
 static const struct times real = {"60000", "10000", "300s", "10s", 200, 180, 120};
 
 struct rig {
