@@ -2,9 +2,15 @@
 // Counting calls and failures in a sliding window of ten slots. Pure; any thread.
 #include "fulfiller/breaker.h"
 
-bool breaker_is_failure(enum http_stage stage, int status)
+bool breaker_is_failure(const struct breaker_terms *terms, enum http_stage stage, int status)
 {
-  return stage != HTTP_ANSWERED || (status >= 500 && status <= 599);
+  if (stage != HTTP_ANSWERED) return true;
+  switch (terms->counts) {
+    case BREAKER_COUNTS_5XX: return status >= 500 && status <= 599;
+    case BREAKER_COUNTS_GATEWAY: return status >= 502 && status <= 504;
+    case BREAKER_COUNTS_NO_ANSWER: break;
+  }
+  return false;
 }
 
 void breaker_clear(struct breaker *b) { *b = (struct breaker){0}; }

@@ -61,6 +61,7 @@ struct provider_conf {
     struct span window;
     int64_t min_calls, failure_ratio;
     struct span open_for, open_max;
+    int counts;  // enum breaker_counts of breaker.h
   } breaker;
   struct conf_spans ladder;
   int64_t attempts;

@@ -218,7 +218,7 @@ bool lane_guard_starts(struct lane_guard *lg)
 
 void lane_guard_heard(struct lane_guard *lg, bool is_probe, enum http_stage stage, int status)
 {
-  bool failed = breaker_is_failure(stage, status);
+  bool failed = breaker_is_failure(&lg->terms, stage, status);
   struct mono_time now = clk_mono();
   if (is_probe && lg->probe == PROBE_OUT) {
     lg->probe = PROBE_NONE;
@@ -275,8 +275,9 @@ struct lane_guard *guard_add(struct guard *g, const struct provider *p, void (*o
   struct metric_set *metrics = g->rt->metrics;
   struct lane_guard *lg = MEM_NEW(struct lane_guard);
   *lg = (struct lane_guard){.guard = g, .provider = p, .on_change = on_change, .ctx = ctx};
-  lg->terms = (struct breaker_terms){conf->breaker.window, conf->breaker.min_calls, conf->breaker.failure_ratio,
-                                     conf->breaker.open_for, conf->breaker.open_max};
+  lg->terms = (struct breaker_terms){conf->breaker.window,        conf->breaker.min_calls,
+                                     conf->breaker.failure_ratio, conf->breaker.open_for,
+                                     conf->breaker.open_max,      (enum breaker_counts)conf->breaker.counts};
   bucket_init(&lg->bucket, clk_mono());
   lg->tokens_due = loop_timer_new(g->rt->loop, on_tokens, lg);
   guard_move_init(lg);

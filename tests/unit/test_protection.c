@@ -31,12 +31,19 @@ static void note(struct breaker *b, int calls, bool failed, int64_t ms)
 static void only_faults_of_the_provider_are_failures(void **state)
 {
   (void)state;
-  assert_true(breaker_is_failure(HTTP_NEVER_SENT, 0));
-  assert_true(breaker_is_failure(HTTP_SENT_NO_ANSWER, 0));
   static const int failing[] = {500, 502, 503, 504, 599},
                    well[] = {200, 202, 204, 301, 400, 401, 404, 408, 409, 422, 429};
-  for (size_t i = 0; i < ARRAY_LEN(failing); i++) assert_true(breaker_is_failure(HTTP_ANSWERED, failing[i]));
-  for (size_t i = 0; i < ARRAY_LEN(well); i++) assert_false(breaker_is_failure(HTTP_ANSWERED, well[i]));
+  struct breaker_terms gateways = terms, silence = terms;
+  gateways.counts = BREAKER_COUNTS_GATEWAY;
+  silence.counts = BREAKER_COUNTS_NO_ANSWER;
+  assert_true(breaker_is_failure(&terms, HTTP_NEVER_SENT, 0) && breaker_is_failure(&terms, HTTP_SENT_NO_ANSWER, 0));
+  assert_true(breaker_is_failure(&silence, HTTP_NEVER_SENT, 0) && breaker_is_failure(&silence, HTTP_SENT_NO_ANSWER, 0));
+  for (size_t i = 0; i < ARRAY_LEN(failing); i++) {
+    assert_true(breaker_is_failure(&terms, HTTP_ANSWERED, failing[i]));
+    assert_int_equal(breaker_is_failure(&gateways, HTTP_ANSWERED, failing[i]), failing[i] >= 502 && failing[i] <= 504);
+    assert_false(breaker_is_failure(&silence, HTTP_ANSWERED, failing[i]));
+  }
+  for (size_t i = 0; i < ARRAY_LEN(well); i++) assert_false(breaker_is_failure(&terms, HTTP_ANSWERED, well[i]));
 }
 
 static void a_few_failures_prove_nothing(void **state)
