@@ -44,6 +44,8 @@ static struct causes causes_of(enum provider_action action)
 
 const char *decision_not_possible(enum provider_action action) { return causes_of(action).not_possible; }
 
+const char *decision_found_nothing(void) { return "reversal_not_found"; }
+
 // Nobody can tell whether it took effect: ask again, repeat where that is harmless, or leave it to a person.
 static struct decision decide_unknown(const struct provider *p, const struct attempt_facts *f)
 {

@@ -30,5 +30,7 @@ struct decision {
   struct span rung;      // the queue that brings it back earlier; 0: none, `due` does
 };
 struct decision decision_make(const struct provider *p, const struct attempt_facts *facts);
+// The cause that only the database finds: nothing to take back of a delivery that was said to be done meanwhile.
+const char *decision_found_nothing(void);
 // The cause for a person to look when a provider has no request for this action.
 const char *decision_not_possible(enum provider_action action);

@@ -130,6 +130,7 @@ static void mark_settled(struct batch *b, const struct db_rows *rows)
       struct job *job = b->jobs[i];
       if (job->key.activity_id != settled.activity_id || job->key.claim_id != settled.claim_id) continue;
       job->goes_to_review = settled.is_under_review;
+      if (settled.is_under_review && job->decision.review == NULL) job->decision.review = decision_found_nothing();
       job->owes_reversal = job->action == ACTION_DELIVER && job->decision.outcome == OUTCOME_DONE;
     }
   }

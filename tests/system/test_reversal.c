@@ -130,6 +130,31 @@ static void a_success_after_a_failure_is_taken_back_once(void **state)
   assert_int_equal(activity_remaining(s->sql, "late"), 10);
 }
 
+// The provider says that it delivered after all, and then knows nothing of it: that is no end, a person is told.
+static void a_success_that_cannot_be_found_waits_for_a_person(void **state)
+{
+  struct delivery_rig *rig = *state;
+  struct stack *s = rig->stack;
+  activity_make(s->sql, &(struct activity_terms){.code = "lost", .stock = 10});
+  delivery_script(s, 210, "[{\"status\":422,\"effect\":\"none\"}]");
+  struct delivery_claim claim = delivery_claim(s, "lost", 210);
+  WAIT_FOR(delivery_is(s, claim.id, "failed"), SETTLED_WITHIN);
+  sql_exec(s->sql,
+           "select * from largesse.claim_told_done(array[split_part('%s', '-', 1)::bigint], array[split_part('%s', "
+           "'-', 2)::bigint], array['late'])",
+           claim.id, claim.id);
+  WAIT_FOR(delivery_int(s, claim.id, "(review_cause = 'reversal_not_found')::int") == 1, SETTLED_WITHIN);
+  json_t *news = NULL;
+  WAIT_FOR((news = delivery_take_dead(rig->broker)) != NULL, 5);
+  assert_string_equal(json_string_value(json_object_get(news, "claimId")), claim.id);
+  assert_string_equal(json_string_value(json_object_get(news, "cause")), "reversal_not_found");
+  json_decref(news);
+  assert_int_equal(delivery_int(s, claim.id, "(reversal = 'refused' and next_attempt_at is null)::int"), 1);
+  sql_exec(s->sql,
+           "select largesse.claim_reversal_end(array[activity_id], array[id], array['done']) from "
+           "largesse.claim where review_cause = 'reversal_not_found'");
+}
+
 // --- people
 
 static void a_reversal_that_is_refused_waits_for_a_person(void **state)
@@ -239,6 +264,7 @@ int main(void)
       cmocka_unit_test(one_reversal_per_claim_whatever_happens),
       cmocka_unit_test(a_reversal_that_finds_nothing_ends_without_one),
       cmocka_unit_test(a_success_after_a_failure_is_taken_back_once),
+      cmocka_unit_test(a_success_that_cannot_be_found_waits_for_a_person),
       cmocka_unit_test(a_reversal_that_is_refused_waits_for_a_person),
       cmocka_unit_test(a_claim_goes_on_with_its_callers_trace),
       cmocka_unit_test(claims_without_a_callers_trace_have_one_each),
