@@ -72,11 +72,13 @@ static struct decision decide_retry(const struct provider *p, const struct attem
   return on_rung(p, f, OUTCOME_RETRY, provider_rung(p, f->tries));
 }
 
-// An answer to a repeat speaks of the repeat. That it was turned away for now, or that one like it is under way, says
-// nothing of the call before it, which may still take effect.
+// An answer to a repeat speaks of the repeat. That it was turned away for now, or that one like it is under way or was
+// made, says nothing against the call before it, which may have taken effect: not even where an inquiry had not found
+// it.
 static bool leaves_it_open(const struct attempt_facts *f)
 {
-  return f->is_repeat && (f->outcome == OUTCOME_RETRY || (f->outcome == OUTCOME_REFUSED && f->status == 409));
+  if (f->kind == CALL_ACT && f->is_again && f->outcome == OUTCOME_REFUSED && f->status == 409) return true;
+  return f->is_repeat && f->outcome == OUTCOME_RETRY;
 }
 
 static bool found_nothing_to_take_back(const struct attempt_facts *f)

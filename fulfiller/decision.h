@@ -19,7 +19,8 @@ struct attempt_facts {
   struct span age;          // since the action was wanted
   struct span trust_left;   // a "not found" does not count for this long
   struct span retry_after;  // the provider asked for this much patience; 0: it did not
-  bool is_repeat;           // the call repeated one whose outcome nobody could be asked about
+  bool is_again;            // a call before this one, under the same request id, may have taken effect
+  bool is_repeat;           // and nobody could be asked about it
   int status;               // of the answer; 0: none
   const char *review;       // a cause found elsewhere (the request cannot be made); NULL: none
 };

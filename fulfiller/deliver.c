@@ -26,6 +26,7 @@ static void finish(struct job *job)
                                 .outcome = verdict->outcome,
                                 .tries = job->tries,
                                 .review = job->review,
+                                .is_again = job->must_inquire,
                                 .is_repeat = job->must_inquire && !profile_of(job)->inquire.exists,
                                 .status = verdict->status,
                                 .age = wall_since(clk_wall(), job->wanted_at),

@@ -113,9 +113,10 @@ static void unsubscribe(struct lane *lane)
 
 static bool holds_too_long(const struct lane *lane)
 {
-  if (lane->waiting_count == 0 || list_is_empty(&lane->parcels)) return false;
-  const struct parcel *oldest = CONTAINER_OF(lane->parcels.next, struct parcel, node);
-  return mono_since(clk_mono(), oldest->since).us > hold_max.us;
+  if (list_is_empty(&lane->waiting)) return false;
+  // Not the oldest message: if that one only waits to be settled, what comes back would be returned at once again.
+  const struct claim_ref *oldest = CONTAINER_OF(lane->waiting.next, struct claim_ref, node);
+  return mono_since(clk_mono(), oldest->parcel->since).us > hold_max.us;
 }
 
 void lane_look(void *ctx)

@@ -62,7 +62,7 @@ static struct value value_of(const struct template_part *part, const struct clai
     case VARIABLE_NONCE: return text_value(means->moment.nonce);
     case VARIABLE_SECRET: return secret_value(means->keys, part->text);
     case VARIABLE_REQUEST_ID: return text_value(facts->request_id);
-    case VARIABLE_PROVIDER_REF: return text_value(facts->provider_ref == NULL ? "" : facts->provider_ref);
+    case VARIABLE_PROVIDER_REF: return text_value(facts->provider_ref);  // make_value: there is one
     case VARIABLE_USER_ID: return int_value(facts->user_id);
     case VARIABLE_QUANTITY: return int_value(facts->quantity);
     case VARIABLE_BIZ_ID: return text_value(facts->biz_id);
@@ -123,6 +123,11 @@ static enum result make_value(const struct template_part *part, const struct cla
       snprintf(out->own, sizeof out->own, "%s", facts->request_id);
       for (char *c = out->own; *c != '\0'; c++) *c = *c == '-' ? '_' : *c;
       out->kind = VALUE_TEXT;
+      break;
+    case VARIABLE_PROVIDER_REF:
+      // A reversal of nothing would be answered with 404, which says that there was nothing to take back.
+      if (facts->provider_ref == NULL || facts->provider_ref[0] == '\0') return RESULT_INVALID;
+      *out = value_of(part, facts, means);
       break;
     case VARIABLE_TOTAL: return put_total(facts, false, out);
     case VARIABLE_TOTAL_DECIMAL: return put_total(facts, true, out);

@@ -137,6 +137,7 @@ static enum result try_json(const struct compiler *c)
                                            .user_id = 1,
                                            .quantity = 1,
                                            .request_id = "1-1",
+                                           .provider_ref = "p",
                                            .biz_id = "b",
                                            .activity_code = "a",
                                            .reward_code = "r"};

@@ -90,14 +90,32 @@ static void nothing_to_take_back_is_an_end_and_not_known_is_none(void **state)
 static void a_repeat_that_is_turned_away_leaves_the_first_call_open(void **state)
 {
   (void)state;
+  assert_int_equal(DECIDE(ACTION_REVERSE, true, .outcome = OUTCOME_RETRY, .tries = 2, .is_again = true,
+                          .is_repeat = true, .status = 429)
+                       .outcome,
+                   OUTCOME_UNKNOWN);
+  assert_int_equal(DECIDE(ACTION_REVERSE, true, .outcome = OUTCOME_REFUSED, .tries = 2, .is_again = true,
+                          .is_repeat = true, .status = 409)
+                       .outcome,
+                   OUTCOME_UNKNOWN);
   assert_int_equal(
-      DECIDE(ACTION_REVERSE, true, .outcome = OUTCOME_RETRY, .tries = 2, .is_repeat = true, .status = 429).outcome,
+      DECIDE(ACTION_REVERSE, true, .outcome = OUTCOME_NOT_FOUND, .tries = 2, .is_again = true, .is_repeat = true)
+          .outcome,
+      OUTCOME_NOT_FOUND);
+}
+
+// An inquiry had not found the first call; then the provider knows its request id after all.
+static void a_conflict_behind_an_inquiry_is_no_refusal(void **state)
+{
+  (void)state;
+  assert_int_equal(
+      DECIDE(ACTION_DELIVER, true, .outcome = OUTCOME_REFUSED, .tries = 2, .is_again = true, .status = 409).outcome,
       OUTCOME_UNKNOWN);
   assert_int_equal(
-      DECIDE(ACTION_REVERSE, true, .outcome = OUTCOME_REFUSED, .tries = 2, .is_repeat = true, .status = 409).outcome,
-      OUTCOME_UNKNOWN);
-  assert_int_equal(DECIDE(ACTION_REVERSE, true, .outcome = OUTCOME_NOT_FOUND, .tries = 2, .is_repeat = true).outcome,
-                   OUTCOME_NOT_FOUND);
+      DECIDE(ACTION_DELIVER, true, .outcome = OUTCOME_REFUSED, .tries = 2, .is_again = true, .status = 422).outcome,
+      OUTCOME_REFUSED);
+  assert_int_equal(DECIDE(ACTION_DELIVER, true, .outcome = OUTCOME_REFUSED, .tries = 1, .status = 409).outcome,
+                   OUTCOME_REFUSED);
 }
 
 static void what_cannot_be_done_has_its_cause(void **state)
@@ -166,6 +184,7 @@ int main(void)
       cmocka_unit_test(every_action_climbs_the_ladder_and_ends_with_a_cause_of_its_own),
       cmocka_unit_test(nothing_to_take_back_is_an_end_and_not_known_is_none),
       cmocka_unit_test(a_repeat_that_is_turned_away_leaves_the_first_call_open),
+      cmocka_unit_test(a_conflict_behind_an_inquiry_is_no_refusal),
       cmocka_unit_test(what_cannot_be_done_has_its_cause),
       cmocka_unit_test(calls_are_written_down_without_secrets),
       cmocka_unit_test(long_answers_are_cut),

@@ -358,9 +358,10 @@ static void an_answer_to_a_repeat_leaves_the_first_call_open(void **state)
                {OUTCOME_REFUSED, 422, OUTCOME_REFUSED},
                {OUTCOME_DONE, 200, OUTCOME_DONE}};
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-    struct attempt_facts facts = {.outcome = cases[i].answer, .status = cases[i].status, .tries = 2, .is_repeat = true};
+    struct attempt_facts facts = {
+        .outcome = cases[i].answer, .status = cases[i].status, .tries = 2, .is_again = true, .is_repeat = true};
     assert_int_equal(decision_make(&p, &facts).outcome, cases[i].becomes);
-    facts.is_repeat = false;
+    facts.is_again = facts.is_repeat = false;
     assert_int_equal(decision_make(&p, &facts).outcome, cases[i].answer);
   }
 }

@@ -74,8 +74,14 @@ static void values_fit_their_place_in_json(void **state)
   assert_renders(TEMPLATE_JSON, "{\"i\":\"${claim.id}\",\"r\":\"${claim.requestId}\",\"p\":${claim.providerRef}}", &f,
                  "{\"i\":\"12-345\",\"r\":\"12-345-r\",\"p\":\"w-9\"}");
   assert_renders(TEMPLATE_FORM, "i=${claim.requestIdWord}", &f, "i=12_345_r");
-  f.provider_ref = NULL;
-  assert_renders(TEMPLATE_FORM, "p=${claim.providerRef}", &f, "p=");
+  // What is to be done with a delivery that has no reference cannot be asked for by its reference.
+  static const char *const nobodys[] = {NULL, ""};
+  for (size_t i = 0; i < ARRAY_LEN(nobodys); i++) {
+    f.provider_ref = nobodys[i];
+    assert_renders(TEMPLATE_FORM, "p=${claim.providerRef}", &f, NULL);
+    assert_renders(TEMPLATE_PATH, "/v1/transfers/${claim.providerRef}/reversals", &f, NULL);
+    assert_renders(TEMPLATE_JSON, "{\"p\":${claim.providerRef}}", &f, NULL);
+  }
   f.has_amount = false;
   assert_renders(TEMPLATE_JSON, "{\"a\":${reward.amount}}", &f, "{\"a\":null}");
 }
