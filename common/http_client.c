@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "common/buf.h"
 #include "common/contract.h"
+#include "common/http_sockets.h"
 #include "common/limits.h"
 #include "common/list.h"
 #include "common/loop.h"
@@ -33,8 +35,12 @@ struct http_call {
   http_answer_fn *on_answer;
   void *ctx;
   struct mono_time started;
+  struct span total_timeout;
   struct buf body;   // of the answer
   bool was_refused;  // an address of the name was internal
+  bool never_resend;
+  bool was_noisy;     // the kept connection had something to say before the request: not used
+  bool is_second_go;  // after that, on a new connection
   char fault[CURL_ERROR_SIZE];
 };
 
@@ -47,6 +53,7 @@ struct http_client {
   size_t open_count, calls_max;
   bool answering;  // inside a callback
   const struct net_guard *guard;
+  struct http_sockets sockets;
 };
 
 static void drive(struct http_client *c, curl_socket_t fd, int events);
@@ -174,7 +181,7 @@ static void call_clear(struct http_call *call)
   mem_free(call->request_body);
   call->headers = NULL;
   call->request_body = NULL;
-  call->was_refused = false;
+  call->was_refused = call->never_resend = call->was_noisy = call->is_second_go = false;
   call->fault[0] = '\0';
 }
 
@@ -202,6 +209,21 @@ static void call_end(struct http_call *call, CURLcode code)
   list_add_last(&c->spare, &call->node);
 }
 
+// True: the call goes on. Bytes that nobody asked for waited on its connection, which libcurl has closed by now;
+// nothing was sent, so it begins anew on a new one, with what is left of its time.
+static bool is_begun_anew(struct http_call *call, CURLcode code)
+{
+  if (code != CURLE_ABORTED_BY_CALLBACK || !call->was_noisy || call->is_second_go || was_sent(call)) return false;
+  int64_t left_ms = span_to_ms(call->total_timeout) - span_to_ms(mono_since(clk_mono(), call->started));
+  if (left_ms <= 0) return false;
+  call->is_second_go = true;
+  (void)curl_multi_remove_handle(call->client->multi, call->easy);
+  ENSURE(curl_easy_setopt(call->easy, CURLOPT_FRESH_CONNECT, 1L) == CURLE_OK);
+  ENSURE(curl_easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, (long)left_ms) == CURLE_OK);
+  ENSURE(curl_multi_add_handle(call->client->multi, call->easy) == CURLM_OK);
+  return true;
+}
+
 static void drive(struct http_client *c, curl_socket_t fd, int events)
 {
   int running, left;
@@ -211,7 +233,7 @@ static void drive(struct http_client *c, curl_socket_t fd, int events)
     struct http_call *call = NULL;
     CURLcode code = m->data.result;
     ENSURE(curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)(void *)&call) == CURLE_OK && call != NULL);
-    call_end(call, code);
+    if (!is_begun_anew(call, code)) call_end(call, code);
   }
 }
 
@@ -237,13 +259,15 @@ static bool is_sendable(const struct http_request *r)
   return true;
 }
 
-// Called when a connection is there, before the request goes out on it. A second time means that a kept connection died
-// under the request and libcurl has taken another one.
+// Called when a connection is there, before the request goes out on it. A second time after something was sent means
+// that a kept connection died under the request and libcurl has taken another one.
 static int on_about_to_send(void *ctx, char *ip, char *local_ip, int port, int local_port)
 {
-  const struct http_call *call = ctx;
-  (void)ip, (void)local_ip, (void)port, (void)local_port;
-  return was_sent(call) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+  struct http_call *call = ctx;
+  (void)ip, (void)port;
+  if (call->never_resend && was_sent(call)) return CURL_PREREQFUNC_ABORT;
+  call->was_noisy = !http_sockets_is_quiet(&call->client->sockets, local_ip, local_port);
+  return call->was_noisy ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 // The last place before a connection: what is judged is the very address that it would go to.
@@ -251,11 +275,20 @@ static curl_socket_t on_open_socket(void *ctx, curlsocktype purpose, struct curl
 {
   struct http_call *call = ctx;
   (void)purpose;
-  if (!net_guard_allows(call->client->guard, &address->addr)) {
+  if (call->client->guard && !net_guard_allows(call->client->guard, &address->addr)) {
     call->was_refused = true;
     return CURL_SOCKET_BAD;  // libcurl goes on with the next address of the name
   }
-  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  if (fd >= 0) http_sockets_add(&call->client->sockets, fd);
+  return fd;
+}
+
+static int on_close_socket(void *ctx, curl_socket_t fd)
+{
+  struct http_client *c = ctx;
+  http_sockets_forget(&c->sockets, fd);
+  return close(fd);
 }
 
 static struct curl_slist *add_line(struct curl_slist *list, const char *line)
@@ -303,10 +336,12 @@ static void put_policy(struct http_call *call, const struct http_request *r)
   SET(CURLOPT_TIMEOUT_MS, (long)span_to_ms(r->total_timeout));
   SET(CURLOPT_FRESH_CONNECT, r->fresh_connection ? 1L : 0L);
   SET(CURLOPT_FORBID_REUSE, r->fresh_connection ? 1L : 0L);
-  if (call->client->guard) {
-    SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
-    SET(CURLOPT_OPENSOCKETDATA, call);
-  }
+  SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+  SET(CURLOPT_OPENSOCKETDATA, call);
+  SET(CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
+  SET(CURLOPT_CLOSESOCKETDATA, call->client);  // connections outlive their calls
+  SET(CURLOPT_PREREQFUNCTION, on_about_to_send);
+  SET(CURLOPT_PREREQDATA, call);
 }
 
 static void put_request(struct http_call *call, const struct http_request *r)
@@ -319,10 +354,6 @@ static void put_request(struct http_call *call, const struct http_request *r)
     SET(CURLOPT_POST, 1L);
     SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
     SET(CURLOPT_POSTFIELDS, call->request_body);
-  }
-  if (r->never_resend) {
-    SET(CURLOPT_PREREQFUNCTION, on_about_to_send);
-    SET(CURLOPT_PREREQDATA, call);
   }
   if (strcmp(r->method, "HEAD") == 0)
     SET(CURLOPT_NOBODY, 1L);
@@ -361,6 +392,8 @@ enum result http_client_send(struct http_client *c, const struct http_request *r
   call->on_answer = on_answer;
   call->ctx = ctx;
   call->started = clk_mono();
+  call->total_timeout = r->total_timeout;
+  call->never_resend = r->never_resend;
   if (call->body.cap > 0)
     call->body.max = r->answer_max;
   else
@@ -384,6 +417,7 @@ struct http_client *http_client_new(struct runtime *rt, size_t calls_max, long c
   c->calls_max = calls_max;
   list_init(&c->open);
   list_init(&c->spare);
+  http_sockets_init(&c->sockets);
   c->multi = curl_multi_init();
   ENSURE(c->multi != NULL);
   c->timer = loop_timer_new(rt->loop, on_timer, c);
@@ -407,7 +441,8 @@ void http_client_free(struct http_client *c)
   }
   for (struct list *node; (node = list_take_first(&c->spare)) != NULL;)
     call_free(CONTAINER_OF(node, struct http_call, node));
-  (void)curl_multi_cleanup(c->multi);
+  (void)curl_multi_cleanup(c->multi);  // closes its sockets
+  http_sockets_release(&c->sockets);
   loop_defer_cancel(c->rt->loop, &c->kick);
   loop_timer_free(c->timer);
   mem_free(c);

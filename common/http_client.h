@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outgoing HTTP: libcurl multi on the loop. Says exactly how far a call got, since that decides whether it may be
-// repeated. Loop thread only. The only user of curl.h.
+// repeated. A kept connection on which something waits that was not asked for is closed and not used. Loop thread only.
+// The only user of curl.h.
 #pragma once
 
 #include <stdbool.h>

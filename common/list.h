@@ -21,6 +21,7 @@ static inline void list_add_last(struct list *head, struct list *node)
   head->prev->next = node;
   head->prev = node;
 }
+static inline void list_add_first(struct list *head, struct list *node) { list_add_last(head->next, node); }
 static inline void list_remove(struct list *node)
 {
   node->prev->next = node->next;

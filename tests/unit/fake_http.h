@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -30,8 +32,9 @@
 struct step {
   const char *answer;  // NULL: none
   int delay_ms;
-  bool close;    // after the answer
-  size_t flood;  // that many more bytes after the answer
+  bool close;           // after the answer
+  size_t flood;         // that many more bytes after the answer
+  const char *unasked;  // sent a moment after the answer
 };
 
 struct fake {
@@ -39,7 +42,7 @@ struct fake {
   pthread_t thread;
   bool runs;
   atomic_bool stop;
-  atomic_int hits, connections;
+  atomic_int hits, connections, unasked;
   struct step steps[ANSWERS_MAX];  // the last one repeats
   size_t step_count;
   pthread_mutex_t lock;
@@ -77,6 +80,15 @@ static inline bool play_step(struct fake *s, int fd)
   for (int waited = 0; waited < step->delay_ms && !atomic_load(&s->stop); waited += 10) (void)poll(NULL, 0, 10);
   if (step->answer) send_all(fd, step->answer, strlen(step->answer));
   for (size_t sent = 0; sent < step->flood; sent += sizeof flood) send_all(fd, flood, sizeof flood);
+  if (step->unasked) {
+    (void)poll(NULL, 0, 20);  // the answer has been read by then
+    send_all(fd, step->unasked, strlen(step->unasked));
+    for (int left = 1; left > 0;) {  // until it has arrived
+      ENSURE(ioctl(fd, SIOCOUTQ, &left) == 0);
+      (void)poll(NULL, 0, 1);
+    }
+    atomic_fetch_add(&s->unasked, 1);
+  }
   return !step->close;
 }
 

@@ -254,6 +254,25 @@ static void b67_never_resend_hits_a_kept_connection_once(void **state)
   assert_int_equal(atomic_load(&f->fake.hits), 2);
 }
 
+// Two answers to one request: the second may not become the answer to the next one.
+static void what_waits_on_a_kept_connection_answers_nothing(void **state)
+{
+  struct fixture *f = *state;
+  const struct step steps[] = {{.answer = OK_ANSWER, .unasked = "HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\n{}"},
+                               {.answer = OK_ANSWER},
+                               {.answer = OK_ANSWER, .unasked = "tail"},
+                               {.answer = OK_ANSWER}};
+  start(f, steps, ARRAY_LEN(steps));
+  struct http_request r = post_to(f->url);
+  for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+    r.never_resend = i > 1;
+    expect_answer(f, &r, 200);
+    while (atomic_load(&f->fake.unasked) < (int)(i / 2 + 1)) (void)poll(NULL, 0, 1);
+  }
+  assert_int_equal(atomic_load(&f->fake.hits), 4);         // each was sent once
+  assert_int_equal(atomic_load(&f->fake.connections), 3);  // the others were kept
+}
+
 static void b72_no_answer_in_time_is_unknown(void **state)
 {
   struct fixture *f = *state;
@@ -480,6 +499,7 @@ int main(void)
       T(b67_a_kept_connection_that_dies_may_be_hit_twice_with_one_id, setup),
       T(b67_a_fresh_connection_is_never_repeated, setup),
       T(b67_never_resend_hits_a_kept_connection_once, setup),
+      T(what_waits_on_a_kept_connection_answers_nothing, setup),
       T(b72_no_answer_in_time_is_unknown, setup),
       T(broken_answers_are_unknown, setup),
       T(the_cap_of_the_answer_is_exact, setup),
