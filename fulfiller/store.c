@@ -263,6 +263,7 @@ void store_settle(struct db_request *req, struct job *const *jobs, size_t count,
   PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->call.request));
   PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->call.answer));
   put_earlier_calls(a, jobs, count);
+  PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->trace));
 }
 
 struct settled_row store_settled_row(const struct db_rows *rows, size_t row)

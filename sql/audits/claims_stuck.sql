@@ -10,7 +10,7 @@ as $$
     select c.id, c.created_at, w.provider,
            case when p.paused_until > now.at then 'its provider is paused'
                 when p.breaker <> 'closed' then 'its provider''s circuit breaker is ' || replace(p.breaker, '_', ' ')
-                when c.next_attempt_at < now.at - interval '15 minutes' then 'overdue, and nobody takes it'
+                when greatest(c.next_attempt_at, c.lease_until) < now.at - interval '15 minutes' then 'overdue, and nobody takes it'
                 when c.outcome is null then 'never tried'
                 else 'last outcome ' || c.outcome end as cause
       from largesse.claim c

@@ -9,7 +9,8 @@ as $$
   select count(*) from (
     select from largesse.reward w
      cross join lateral (select from largesse.claim c
-                          where c.reward_id = w.id and c.next_attempt_at <= (select largesse.clock_now()) limit i_limit) d
+                          where c.reward_id = w.id and c.next_attempt_at <= (select largesse.clock_now())
+                            and (c.lease_until is null or c.lease_until <= (select largesse.clock_now())) limit i_limit) d
      where w.provider <> all ((select largesse.provider_held())::text[])
      limit i_limit) due
 $$;

@@ -12,13 +12,17 @@ set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
+  v_plain bigint;
   v_moved bigint;
 begin
+  return query select m.activity_id, m.claim_id, 'succeeded', false from largesse.claim_move_plain(i_activity_ids, i_claim_ids, i_refs) m;
+  get diagnostics v_plain = row_count;
+  if v_plain = cardinality(i_claim_ids) then return; end if;
   return query
     select m.activity_id, m.claim_id, 'succeeded', false
       from largesse.claim_move_told(i_activity_ids, i_claim_ids, 'succeeded', i_refs, null, null, true) m;
   get diagnostics v_moved = row_count;
-  if v_moved = cardinality(i_claim_ids) then return; end if;
+  if v_plain + v_moved = cardinality(i_claim_ids) then return; end if;
   with told as materialized (
     select c.activity_id, c.id, r.ref from unnest(i_activity_ids, i_claim_ids, i_refs) as r(a, c, ref) join largesse.claim c on c.activity_id = r.a and c.id = r.c
      where c.reversed_at is null and (c.status in ('failed', 'rolled_back', 'expired', 'cancelled') or c.status = 'issuing' and c.reversal is not null)

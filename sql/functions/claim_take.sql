@@ -4,6 +4,8 @@
 -- There is something to do for a claim that is being issued, and for one of any status whose step is about something else than its delivery (a reversal,
 -- a refund). While the lease runs, `step` says what comes next if nothing is ever heard: an inquiry, never a plain new call.
 -- A reversal is not begun while the delivery it takes back could still be running: until `trust_after` it is left alone too, and due then.
+-- `next_attempt_at` stays: no index has anything to say about this update then, and it finds its place on the row's own page. A leased claim is not due
+-- before its lease is over, whatever next_attempt_at says.
 -- Parameters: keys and attempts as the message carries them (parallel arrays, best ascending); i_lease; i_trust_after: an inquiry made before this
 -- much time has passed cannot prove that a call never happened; i_provider: the lane that the message came through. A claim of another provider is
 -- left alone too (the reward changed while the scheduler still remembered the old one); the sweeper sends it to its own lane; i_traces: trace ids of the
@@ -21,28 +23,33 @@ set plan_cache_mode = force_custom_plan  -- a plan made while the table was empt
 as $$
 #variable_conflict use_column
 declare
-  v_now timestamptz := largesse.clock_now();
+  v_now       timestamptz := largesse.clock_now();
+  v_partition regclass;
 begin
-  return query
-  update largesse.claim c
-     set attempts = c.attempts + 1, sweeps = 0, doing = c.step,
-         step = case c.step when 'deliver' then 'inquire' when 'reverse' then 'inquire_reverse' when 'charge' then 'inquire_charge'
-                            when 'refund' then 'inquire_refund' else c.step end,
-         lease_until = v_now + i_lease, next_attempt_at = v_now + i_lease + interval '1 second', doubted_at = null,
-         trust_after = case when c.step in ('deliver', 'reverse', 'charge', 'refund') then v_now + i_trust_after else c.trust_after end,
-         trace = coalesce(c.trace, r.trace, gen_random_uuid())
-    from unnest(i_activity_ids, i_claim_ids, i_attempts, i_traces) as r(activity_id, claim_id, attempt, trace),
-         largesse.reward w
-   where c.activity_id = r.activity_id and c.id = r.claim_id and c.attempts = r.attempt
-     and c.review_since is null and (c.lease_until is null or c.lease_until <= v_now)
-     and (c.status = 'issuing' or c.step not in ('deliver', 'inquire'))
-     -- "is not null" would invite the index of what is due, and a walk through all of it.
-     and coalesce(c.next_attempt_at, '-infinity') > '-infinity'
-     and (c.step <> 'reverse' or c.trust_after is null or c.trust_after <= v_now)
-     and w.id = c.reward_id and w.provider = i_provider
-  returning c.activity_id, c.id, c.attempts, c.attempts - c.attempts_before, c.doing, c.user_id, c.quantity, c.biz_id,
-            -- Not a join: with a third key in it the planner would find claims by their activity alone while it knows nothing of a young table.
-            c.channel, (select a.code from largesse.activity a where a.id = c.activity_id), w.code, w.amount, w.currency, w.params::text, c.created_at,
-            case when c.doing in ('reverse', 'inquire_reverse') then c.reversal_since else c.created_at end,
-            greatest(0, ceil(extract(epoch from c.trust_after - v_now) * 1000))::bigint, c.provider_ref, c.trace;
+  for v_partition in select p.partition from largesse.claim_partitions(i_activity_ids) p loop
+    return query execute format($q$
+      update %s c
+         set attempts = c.attempts + 1, sweeps = 0, doing = c.step,
+             step = case c.step when 'deliver' then 'inquire' when 'reverse' then 'inquire_reverse' when 'charge' then 'inquire_charge'
+                                when 'refund' then 'inquire_refund' else c.step end,
+             lease_until = $6 + $4, doubted_at = null,
+             trust_after = case when c.step in ('deliver', 'reverse', 'charge', 'refund') then $6 + $5 else c.trust_after end,
+             trace = coalesce(c.trace, r.trace, gen_random_uuid())
+        from unnest($1, $2, $3, $8) as r(activity_id, claim_id, attempt, trace),
+             largesse.reward w
+       where c.activity_id = r.activity_id and c.id = r.claim_id and c.attempts = r.attempt
+         and c.review_since is null and (c.lease_until is null or c.lease_until <= $6)
+         and (c.status = 'issuing' or c.step not in ('deliver', 'inquire'))
+         -- "is not null" would invite the index of what is due, and a walk through all of it.
+         and coalesce(c.next_attempt_at, '-infinity') > '-infinity'
+         and (c.step <> 'reverse' or c.trust_after is null or c.trust_after <= $6)
+         and w.id = c.reward_id and w.provider = $7
+      returning c.activity_id, c.id, c.attempts, c.attempts - c.attempts_before, c.doing, c.user_id, c.quantity, c.biz_id,
+                -- Not a join: with a third key in it the planner would find claims by their activity alone while it knows nothing of a young table.
+                c.channel, (select a.code from largesse.activity a where a.id = c.activity_id), w.code, w.amount, w.currency, w.params::text, c.created_at,
+                case when c.doing in ('reverse', 'inquire_reverse') then c.reversal_since else c.created_at end,
+                greatest(0, ceil(extract(epoch from c.trust_after - $6) * 1000))::bigint, c.provider_ref, c.trace
+      $q$, v_partition)
+      using i_activity_ids, i_claim_ids, i_attempts, i_lease, i_trust_after, v_now, i_provider, i_traces;
+  end loop;
 end $$;

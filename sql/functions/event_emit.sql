@@ -5,7 +5,7 @@
 create or replace function largesse.event_emit(
   i_type text, i_at timestamptz, i_event_ids text[], i_subjects text[], i_traces text[], i_docs text[]) returns void
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off
+set search_path = largesse, pg_temp set jit = off set plan_cache_mode = auto  -- whatever the caller's: nothing here grows with the claims
 as $$
 begin
   if coalesce(cardinality(i_event_ids), 0) = 0 then return; end if;

@@ -71,7 +71,7 @@ select probe.expect('older, and decided', probe.tell(5, 'p1', 'done', 1), 'appli
 -- A failure that is told while the call is under way is no proof; when the call is settled without a result, somebody asks at once.
 select probe.take(6, 0);
 select probe.expect('no proof', probe.tell(6, 'doubt', 'refused'), 'inquires issuing');
-select probe.expect('not due yet', ((probe.claim(6)).next_attempt_at > largesse.clock_now() + interval '5 s')::text, 'true');
+select probe.expect('not due yet', (greatest((probe.claim(6)).next_attempt_at, (probe.claim(6)).lease_until) > largesse.clock_now() + interval '5 s')::text, 'true');
 select probe.settle(6, 1, 'deliver', 'unknown');
 select probe.expect('due at once', ((probe.claim(6)).next_attempt_at <= largesse.clock_now())::text, 'true');
 select probe.expect('by an inquiry', probe.take(6, 1), 'inquire');

@@ -89,7 +89,7 @@ insert into probe.expected
 
 create function probe.next(c largesse.claim) returns text language sql as $$
   select case when c.review_since is not null then ' review' when c.doubted_at is not null then ' doubt'
-              when c.next_attempt_at is null or c.next_attempt_at > largesse.clock_now() then ''
+              when c.next_attempt_at is null or greatest(c.next_attempt_at, c.lease_until) > largesse.clock_now() then ''
               when c.step = 'reverse' then ' back' when c.step = 'inquire' then ' now' else ' ' || c.step end
 $$;
 

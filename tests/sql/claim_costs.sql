@@ -48,7 +48,10 @@ begin
     if (select count(*) from largesse.claim_take(v_ids, v_claims, array_fill(0, array[50]), '10 s', '4 s', 'simulator')) <> 50 then raise exception 'not taken'; end if;
     call probe.check('claim_take', v_before, 1000);
     v_before := probe.rows_read();
-    perform largesse.claim_settle(v_ids, v_claims, v_ones, v_ones, array_fill('deliver'::text, array[50]), array(select (array['done', 'refused', 'unknown'])[1 + (n + k) % 3] from generate_series(1, 50) n), v_texts, v_ones,
+    perform largesse.claim_after_lease('-infinity', '{}');
+    call probe.check('claim_after_lease', v_before, 1000);
+    v_before := probe.rows_read();
+    perform largesse.claim_settle(v_ids, v_claims, v_ones, v_ones, array_fill('deliver'::text, array[50]), array(select case when k % 2 = 0 then 'done' else (array['done', 'refused', 'unknown'])[1 + (n + k) % 3] end from generate_series(1, 50) n), v_texts, v_ones,
       v_texts, v_texts, v_texts, array_fill(now(), array[50]), v_users, v_users, array_fill(null::text, array[50]));
     call probe.check('claim_settle', v_before, 2000);
   end loop;

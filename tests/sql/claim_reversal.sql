@@ -35,7 +35,7 @@ $$;
 -- status, step, reversal, when it is due, review, whether trust is ahead, what the user holds.
 create function probe.state(i_user int) returns text language sql as $$
   select concat_ws(' ', c.status, c.step, coalesce(c.reversal, '-'),
-      case when c.next_attempt_at is null then 'never' when c.next_attempt_at <= clock_timestamp() then 'now' else 'later' end,
+      case when c.next_attempt_at is null then 'never' when greatest(c.next_attempt_at, c.lease_until) <= clock_timestamp() then 'now' else 'later' end,
       coalesce(c.review_cause, '-'), case when c.trust_after > clock_timestamp() then 'trust' else '-' end,
       case when (select u.used from largesse.usage u where u.user_id = i_user and u.activity_id = c.activity_id) = 1 then 'holds' else 'gave back' end,
       case when c.reversed_at is not null then 'reversed' end)
