@@ -15,9 +15,9 @@ set plan_cache_mode = force_custom_plan  -- a plan made while the table was empt
 as $$
 #variable_conflict use_column
 declare
-  v_now timestamptz := largesse.clock_now();
+  v_now  timestamptz := largesse.clock_now();
+  v_rows bigint;
 begin
-  perform 1 from largesse.claim_after_lease(i_from, i_held_back);
   return query
   with due as materialized (
     select d.activity_id, d.id, d.next_attempt_at, w.provider
@@ -37,6 +37,9 @@ begin
     from due
    where c.activity_id = due.activity_id and c.id = due.id
   returning c.activity_id, c.id, c.attempts, due.provider, due.next_attempt_at;
+  get diagnostics v_rows = row_count;
+  -- Only at the end of a pass: before it this would walk through everything that is still overdue.
+  if v_rows < i_limit then perform 1 from largesse.claim_after_lease(i_from, i_held_back); end if;
 end $$;
 
 -- Moves claims that would be due, but for a lease, behind it. Taking them left their due time alone (see claim_take), and most are settled before it comes.

@@ -111,3 +111,13 @@ select probe.expect('JSON of ' || o::text, largesse.claim_doc(x.c, 'near', x.r, 
     'next_attempt_at', o.next, 'lease_until', o.lease, 'review_since', o.review, 'quantity', o.quantity, 'attempts', o.attempts, 'biz_id', o.biz, 'status', o.status, 'step', o.step, 'channel', o.channel, 'outcome', o.outcome,
     'provider_ref', o.ref, 'review_cause', o.cause, 'failure_code', o.code, 'failure_detail', o.detail, 'reversal', o.reversal, 'reversal_since', o.since, 'reversed_at', o.reversed)) as c, case when o.status <> 'waiting' then 'probe' end as r) x;
 select probe.expect('all of them', count(*)::text, '100') from odd;
+
+-- Where more is overdue than one visit takes, the visit does not walk through all of it for what is leased: that is for the end of the pass.
+update largesse.claim set next_attempt_at = null where next_attempt_at is not null;
+select probe.submit(near, u) from activities, generate_series(21, 24) u;
+select probe.expect('taken', probe.take(21), 'deliver 1');
+update largesse.claim set next_attempt_at = now() - interval '1 minute' where user_id between 21 and 24;
+select probe.expect('a full visit', count(*)::text, '2') from largesse.claim_sweep(2, '-infinity', '10 s', '{}');
+select probe.expect('the leased one is where it was', (c.next_attempt_at < now())::text, 'true') from probe.claim(21) c;
+select probe.expect('the last visit', count(*)::text, '1') from largesse.claim_sweep(2, '-infinity', '10 s', '{}');
+select probe.expect('it is behind its lease', (c.next_attempt_at > c.lease_until)::text, 'true') from probe.claim(21) c;
