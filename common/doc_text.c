@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/cmdline.h"
+#include "common/mem.h"
 #include "common/text.h"
 
 static void put_scalar(const json_t *value, struct buf *out)
@@ -41,7 +42,26 @@ static void put_object(const json_t *object, size_t depth, struct buf *out)
   }
 }
 
-// A flat entry of a list on one line, so that attempts can be read from top to bottom.
+static bool has_lines(const json_t *value)
+{
+  return json_is_string(value) && strchr(json_string_value(value), '\n') != NULL;
+}
+
+// Each line of a text on a line of its own.
+static void put_text_lines(const char *text, size_t depth, struct buf *out)
+{
+  char *copy = mem_strdup(text), *rest = copy;
+  for (const char *line; (line = strsep(&rest, "\n")) != NULL;) {
+    if (*line == '\0' && rest == NULL) break;  // behind the last line feed
+    if (*line != '\0') put_indent(depth, out);
+    cmdline_put_text(out, line);
+    buf_putc(out, '\n');
+  }
+  mem_free(copy);
+}
+
+// A flat entry of a list on one line, so that attempts can be read from top to bottom; texts of several lines stand
+// below it.
 static void put_entry(const json_t *entry, size_t depth, struct buf *out)
 {
   put_indent(depth, out);
@@ -54,12 +74,21 @@ static void put_entry(const json_t *entry, size_t depth, struct buf *out)
   json_t *value;
   json_object_foreach((json_t *)(uintptr_t)entry, name, value)
   {
+    if (has_lines(value)) continue;
     buf_puts(out, "  ");
     cmdline_put_text(out, name);
     buf_putc(out, ' ');
     put_scalar(value, out);
   }
   buf_putc(out, '\n');
+  json_object_foreach((json_t *)(uintptr_t)entry, name, value)
+  {
+    if (!has_lines(value)) continue;
+    put_indent(depth + 2, out);
+    cmdline_put_text(out, name);
+    buf_puts(out, ":\n");
+    put_text_lines(json_string_value(value), depth + 3, out);
+  }
 }
 
 static void put_lines(const json_t *value, size_t depth, struct buf *out)

@@ -68,6 +68,21 @@ void trace_parent_of(const char *trace_id, uint64_t span, char out[TRACE_PARENT_
   memcpy(out + 52, "-01", 4);
 }
 
+// splitmix64: neighbouring seeds give unrelated numbers.
+static uint64_t mix(uint64_t n)
+{
+  n += UINT64_C(0x9e3779b97f4a7c15);
+  n = (n ^ (n >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  n = (n ^ (n >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return n ^ (n >> 31);
+}
+
+void trace_parent_make(const char *trace_id, uint64_t seed, char out[TRACE_PARENT_BYTES])
+{
+  out[0] = '\0';
+  if (trace_id_is_valid(trace_id, strlen(trace_id))) trace_parent_of(trace_id, mix(seed) | 1, out);
+}
+
 void trace_parent_new(struct trace_source *source, char out[TRACE_PARENT_BYTES])
 {
   char id[TRACE_ID_BYTES] = "";

@@ -25,3 +25,5 @@ bool trace_parent_is_valid(const char *traceparent);
 void trace_parent_new(struct trace_source *source, char out[TRACE_PARENT_BYTES]);  // a trace of its own
 // A traceparent for a call within a trace. trace_id is valid.
 void trace_parent_of(const char *trace_id, uint64_t span, char out[TRACE_PARENT_BYTES]);
+// The same for any text, with a span that follows from the seed; "" where the text is no trace id. Pure.
+void trace_parent_make(const char *trace_id, uint64_t seed, char out[TRACE_PARENT_BYTES]);

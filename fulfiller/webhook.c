@@ -10,7 +10,7 @@
 #include "common/mem.h"
 #include "common/periodic.h"
 #include "common/signature.h"
-#include "common/trace_parent.h"
+#include "common/trace.h"
 #include "fulfiller/app.h"
 #include "fulfiller/webhook_secrets.h"
 #include "fulfiller/webhook_store.h"

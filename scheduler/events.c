@@ -9,7 +9,7 @@
 #include "common/limits.h"
 #include "common/mem.h"
 #include "common/periodic.h"
-#include "common/trace_parent.h"
+#include "common/trace.h"
 #include "scheduler/app.h"
 #include "scheduler/worker_store.h"
 

@@ -73,6 +73,21 @@ static void a_document_is_shown_as_lines(void **state)
   json_decref(json);
 }
 
+static void texts_of_several_lines_stand_below_their_entry(void **state)
+{
+  (void)state;
+  struct buf out;
+  json_t *json = parsed(
+      "{\"calls\":[{\"n\":1,\"request\":\"POST /a\\n\\n{\\u001b}\\n\",\"code\":\"E\"},{\"n\":2,\"answer\":\"\\n\"}]}");
+  buf_init(&out, 4096);
+  doc_put_text(json, &out);
+  assert_string_equal(
+      buf_text(&out),
+      "calls:\n  -  n 1  code E\n      request:\n        POST /a\n\n        {?}\n  -  n 2\n      answer:\n\n");
+  buf_release(&out);
+  json_decref(json);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -80,6 +95,7 @@ int main(void)
       cmocka_unit_test(what_is_missing_is_a_dash),
       cmocka_unit_test(nothing_in_a_document_moves_the_cursor),
       cmocka_unit_test(a_document_is_shown_as_lines),
+      cmocka_unit_test(texts_of_several_lines_stand_below_their_entry),
   };
   return cmocka_run_group_tests_name("doc_text", tests, NULL, NULL);
 }

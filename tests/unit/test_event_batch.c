@@ -9,7 +9,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "common/trace_parent.h"
 #include "scheduler/event_batch.h"
 
 static void a_row_is_taken_apart(void **state)
@@ -77,32 +76,12 @@ static void attributes_are_percent_encoded(void **state)
   assert_string_equal(small, "abcd%20");
 }
 
-static void a_trace_goes_on_with_a_new_span(void **state)
-{
-  static const char *const bad[] = {"", "0af7651916cd43dd8448eb211c80319", "0af7651916cd43dd8448eb211c80319cc",
-                                    "0AF7651916CD43DD8448EB211C80319C", "00000000000000000000000000000000"};
-  char one[TRACE_PARENT_BYTES], two[TRACE_PARENT_BYTES];
-  (void)state;
-  trace_parent_make("0af7651916cd43dd8448eb211c80319c", 1, one);
-  trace_parent_make("0af7651916cd43dd8448eb211c80319c", 2, two);
-  assert_int_equal(strlen(one), 55);
-  assert_memory_equal(one, "00-0af7651916cd43dd8448eb211c80319c-", 36);
-  assert_string_equal(one + 52, "-01");
-  assert_memory_equal(one, two, 36);
-  assert_memory_not_equal(one + 36, two + 36, 16);
-  for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-    trace_parent_make(bad[i], 1, one);
-    assert_string_equal(one, "");
-  }
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_row_is_taken_apart),
       cmocka_unit_test(a_row_of_odd_columns_has_failed),
       cmocka_unit_test(attributes_are_percent_encoded),
-      cmocka_unit_test(a_trace_goes_on_with_a_new_span),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
