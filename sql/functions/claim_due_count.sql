@@ -4,7 +4,7 @@
 -- Parameters: i_limit: counting stops there. Result: the number. Locks: none. Errors: none.
 create or replace function largesse.claim_due_count(i_limit int) returns bigint
 language sql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_bitmapscan = off
 as $$
   select count(*) from (
     select from largesse.reward w

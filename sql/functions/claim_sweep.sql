@@ -11,6 +11,8 @@ create or replace function largesse.claim_sweep(i_limit int, i_from timestamptz,
 returns table (activity_id bigint, claim_id bigint, attempt int, provider text, due_at timestamptz)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+-- The oldest first, by the index: a plan made before the table was ever analyzed would sort everything that is overdue.
+set enable_sort = off set enable_bitmapscan = off
 set plan_cache_mode = force_custom_plan  -- a plan made while the table was empty would be kept while it grows
 as $$
 #variable_conflict use_column

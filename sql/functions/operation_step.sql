@@ -154,7 +154,8 @@ begin
     select coalesce(array_agg(i.n order by i.n), '{}'), array_agg(i.letter_id order by i.n), array_agg(i.claim_id order by i.n) into v_ns, v_letters, v_claims
       from largesse.operation_item i
      where i.operation_id = v_op.id and i.activity_id is not distinct from v_activity and i.n > v_op.done
-       and i.n <= v_op.done + least(i_limit, greatest(1, floor(v_op.rate * extract(epoch from v_now + interval '1 second' - v_start))));
+       -- As a bigint, which the index understands: else each step would read all that is left.
+       and i.n <= v_op.done + least(i_limit, greatest(1, floor(v_op.rate * extract(epoch from v_now + interval '1 second' - v_start))))::bigint;
     if cardinality(v_ns) > 0 then v_counts := largesse.operation_do(v_op, v_activity, v_ns, v_letters, v_claims); end if;
     v_start := v_start + cardinality(v_ns) * interval '1 second' / v_op.rate;
     update largesse.operation o

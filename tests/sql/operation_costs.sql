@@ -31,7 +31,7 @@ begin
     v_before := probe.rows_read();
     select * into strict v_step from largesse.operation_step(v_id, 100);
     if v_step.items is distinct from 100 or v_step.outcome <> i_outcome then raise exception '% step %: %', i_kind, k, v_step; end if;
-    if probe.rows_read() - v_before > 8000 then raise exception '% step % of % items read % rows', i_kind, k, v_step.total, probe.rows_read() - v_before; end if;
+    if probe.rows_read() - v_before > 2000 then raise exception '% step % of % items read % rows', i_kind, k, v_step.total, probe.rows_read() - v_before; end if;
   end loop;
   perform largesse.operation_cancel(v_id, 'test', 'x');
 end $$;
