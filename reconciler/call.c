@@ -113,3 +113,34 @@ bool call_number(struct web_request *web, const char *name, int64_t min, int64_t
   call_refuse(web, detail);
   return false;
 }
+
+const char *call_name(struct web_request *web, const char *unknown)
+{
+  const char *name = web_param(web, "name");
+  if (text_is_utf8(name, strlen(name))) return name;
+  call_not_found(web, unknown);
+  return NULL;
+}
+
+json_t *call_body(struct web_request *web)
+{
+  size_t len;
+  const char *bytes = web_body(web, &len);
+  json_t *body = NULL;
+  char why[JSONX_WHY_BYTES];
+  if (jsonx_parse(bytes, len, &body, why) != RESULT_OK)
+    call_refuse(web, why);
+  else if (json_is_object(body))
+    return body;
+  else
+    call_refuse(web, "must be an object");
+  json_decref(body);
+  return NULL;
+}
+
+bool call_is_read(struct web_request *web, struct jsonx_reader *reader)
+{
+  if (jsonx_reader_finish(reader) == RESULT_OK) return true;
+  call_refuse(web, reader->fault);
+  return false;
+}

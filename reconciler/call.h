@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/db.h"
+#include "common/jsonx.h"
 #include "common/web.h"
 #include "reconciler/app.h"
 
@@ -29,3 +30,9 @@ void call_not_found(struct web_request *web, const char *detail);
 // A parameter of the query: NULL if absent. False after a 400: not UTF-8, or longer than any such value.
 bool call_text(struct web_request *web, const char *name, const char **out_value);
 bool call_number(struct web_request *web, const char *name, int64_t min, int64_t max, int64_t *io_value);
+// The name in the path. NULL after a 404 with this detail: nothing can be called so.
+const char *call_name(struct web_request *web, const char *unknown);
+// The body as an object, for json_decref. NULL after a 400.
+json_t *call_body(struct web_request *web);
+// Everything in the body was read and nothing is left. False after a 400 with the first fault.
+bool call_is_read(struct web_request *web, struct jsonx_reader *reader);

@@ -100,25 +100,12 @@ static void read_proof(struct order_call *o, struct jsonx_reader *reader)
     jsonx_reader_fail(reader, "proof", "is needed: how is it known that it was delivered?");
 }
 
-static bool parse_body(struct order_call *o)
-{
-  size_t len;
-  const char *bytes = web_body(o->call.web, &len);
-  char why[JSONX_WHY_BYTES];
-  if (jsonx_parse(bytes, len, &o->body, why) != RESULT_OK)
-    call_refuse(o->call.web, why);
-  else if (!json_is_object(o->body))
-    call_refuse(o->call.web, "must be an object");
-  else
-    return true;
-  return false;
-}
-
 // False after a 400.
 static bool read_body(struct order_call *o)
 {
   struct jsonx_reader reader;
-  if (!parse_body(o)) return false;
+  o->body = call_body(o->call.web);
+  if (o->body == NULL) return false;
   jsonx_reader_init(&reader, o->body, "");
   if (o->order.kind != OPERATION_ROLL_BACK) {
     read_targets(o, &reader);
@@ -128,9 +115,7 @@ static bool read_body(struct order_call *o)
   o->order.reason = jsonx_read_text(&reader, "reason", false, REASON_CHARS_MAX);
   o->order.key = jsonx_read_text(&reader, "key", false, KEY_CHARS_MAX);
   jsonx_read_bool(&reader, "dryRun", false, &o->order.is_dry_run);
-  if (jsonx_reader_finish(&reader) == RESULT_OK) return true;
-  call_refuse(o->call.web, reader.fault);
-  return false;
+  return call_is_read(o->call.web, &reader);
 }
 
 // --- the answer
@@ -319,14 +304,10 @@ void operation_api_cancel(struct web_request *web)
     conflict(&o->call, 404, "NOT_FOUND", "an operation's id is a number");
     return;
   }
-  if (!parse_body(o)) {
-    call_end(&o->call);
-    return;
-  }
+  o->body = call_body(web);
   jsonx_reader_init(&reader, o->body, "");
-  o->order.reason = jsonx_read_text(&reader, "reason", false, REASON_CHARS_MAX);
-  if (jsonx_reader_finish(&reader) != RESULT_OK) {
-    call_refuse(web, reader.fault);
+  if (o->body != NULL) o->order.reason = jsonx_read_text(&reader, "reason", false, REASON_CHARS_MAX);
+  if (o->body == NULL || !call_is_read(web, &reader)) {
     call_end(&o->call);
     return;
   }

@@ -7,76 +7,8 @@
 
 #include "common/cmdline.h"
 #include "common/text.h"
-#include "reconciler/call.h"
+#include "reconciler/call_list.h"
 #include "reconciler/store_operation.h"
-
-#define LIMIT_DEFAULT 100
-#define LIMIT_MAX     1000
-
-struct list_call {
-  struct call call;
-  int64_t limit;
-  bool place_is_text;  // where the next page begins: a key, else a number
-};
-
-static void reply(struct call *c)
-{
-  struct buf *b = &c->app->scratch;
-  if (buf_result(b) == RESULT_OK)
-    web_reply_json(c->web, 200, buf_text(b), b->len);
-  else
-    web_reply_problem(c->web,
-                      &(struct web_problem){.code = "TOO_LARGE", .status = 413, .detail = "ask for fewer with limit"});
-  call_end(c);
-}
-
-static void put_place(struct buf *b, const struct list_call *l, const struct db_rows *rows, size_t row)
-{
-  if (l->place_is_text) {
-    buf_put_json(b, db_rows_text(rows, row, 0), db_rows_text_len(rows, row, 0));
-    return;
-  }
-  buf_putc(b, '"');
-  buf_put_i64(b, db_rows_i64(rows, row, 0));
-  buf_putc(b, '"');
-}
-
-// One row more than the limit was asked for: it only says that there is a next page.
-static void on_list(struct call *c, const struct db_rows *rows)
-{
-  const struct list_call *l = CONTAINER_OF(c, struct list_call, call);
-  struct buf *b = &c->app->scratch;
-  size_t count = db_rows_count(rows);
-  bool is_more = count > (size_t)l->limit;
-  if (is_more) count = (size_t)l->limit;
-  buf_clear(b);
-  buf_puts(b, "{\"items\":[");
-  for (size_t i = 0; i < count; i++) {
-    if (i > 0) buf_putc(b, ',');
-    buf_append(b, db_rows_text(rows, i, 1), db_rows_text_len(rows, i, 1));
-  }
-  buf_puts(b, "],\"next\":");
-  if (is_more)
-    put_place(b, l, rows, count - 1);
-  else
-    buf_puts(b, "null");
-  buf_putc(b, '}');
-  reply(c);
-}
-
-static struct list_call *list_call_new(struct web_request *web, int64_t limit, bool place_is_text)
-{
-  struct list_call *l = CONTAINER_OF(call_new(web, sizeof *l, on_list), struct list_call, call);
-  l->limit = limit;
-  l->place_is_text = place_is_text;
-  return l;
-}
-
-static bool read_limit(struct web_request *web, int64_t *out_limit)
-{
-  *out_limit = LIMIT_DEFAULT;
-  return call_number(web, "limit", 1, LIMIT_MAX, out_limit);
-}
 
 typedef const struct db_statement *letters_fn(struct db_args *args, const char *state,
                                               const struct dead_letter_filter *f, int64_t after, int64_t limit);
@@ -87,7 +19,7 @@ static void list_letters(struct web_request *web, letters_fn *statement)
   const char *state = NULL;
   int64_t limit, after = 0;
   int index;
-  if (!read_limit(web, &limit) || !call_number(web, "after", 0, INT64_MAX, &after) ||
+  if (!call_list_limit(web, &limit) || !call_number(web, "after", 0, INT64_MAX, &after) ||
       !call_text(web, "state", &state) || !call_text(web, "provider", &f.provider) ||
       !call_text(web, "cause", &f.cause) || !call_text(web, "activityCode", &f.activity_code) ||
       !call_text(web, "fingerprint", &f.fingerprint))
@@ -97,8 +29,8 @@ static void list_letters(struct web_request *web, letters_fn *statement)
     call_refuse(web, "state: must be open, closed or all");
     return;
   }
-  struct list_call *l = list_call_new(web, limit, false);
-  call_send(&l->call, statement(call_args(&l->call), state, &f, after, limit + 1));
+  struct call *c = call_list_new(web, limit, CALL_PLACE_NUMBER);
+  call_send(c, statement(call_args(c), state, &f, after, limit + 1));
 }
 
 void review_api_dead_letters(struct web_request *web) { list_letters(web, store_dead_letter_list); }
@@ -110,23 +42,23 @@ void review_api_findings(struct web_request *web)
   const char *after = NULL;
   int64_t limit;
   int index;
-  if (!read_limit(web, &limit) || !call_text(web, "after", &after) || !call_text(web, "state", &f.state) ||
+  if (!call_list_limit(web, &limit) || !call_text(web, "after", &after) || !call_text(web, "state", &f.state) ||
       !call_text(web, "kind", &f.kind) || !call_text(web, "activityCode", &f.activity_code))
     return;
   if (f.state != NULL && !cmdline_choice(f.state, "opened|open|gone|all", &index)) {
     call_refuse(web, "state: must be opened, open, gone or all");
     return;
   }
-  struct list_call *l = list_call_new(web, limit, true);
-  call_send(&l->call, store_finding_list(call_args(&l->call), &f, after != NULL ? after : "", limit + 1));
+  struct call *c = call_list_new(web, limit, CALL_PLACE_TEXT);
+  call_send(c, store_finding_list(call_args(c), &f, after != NULL ? after : "", limit + 1));
 }
 
 void review_api_audits(struct web_request *web)
 {
   int64_t limit, after = 0;
-  if (!read_limit(web, &limit) || !call_number(web, "after", 1, INT64_MAX, &after)) return;
-  struct list_call *l = list_call_new(web, limit, false);
-  call_send(&l->call, store_audit_runs(call_args(&l->call), after, limit + 1));
+  if (!call_list_limit(web, &limit) || !call_number(web, "after", 1, INT64_MAX, &after)) return;
+  struct call *c = call_list_new(web, limit, CALL_PLACE_NUMBER);
+  call_send(c, store_audit_runs(call_args(c), after, limit + 1));
 }
 
 void review_api_operations(struct web_request *web)
@@ -134,7 +66,7 @@ void review_api_operations(struct web_request *web)
   const char *state = NULL, *kind = NULL;
   int64_t limit, after = 0;
   int index;
-  if (!read_limit(web, &limit) || !call_number(web, "after", 1, INT64_MAX, &after) ||
+  if (!call_list_limit(web, &limit) || !call_number(web, "after", 1, INT64_MAX, &after) ||
       !call_text(web, "state", &state) || !call_text(web, "kind", &kind))
     return;
   if (state != NULL && !cmdline_choice(state, "running|done|cancelled|all", &index)) {
@@ -145,8 +77,8 @@ void review_api_operations(struct web_request *web)
     call_refuse(web, "kind: must be retry, refund, resolve or roll_back");
     return;
   }
-  struct list_call *l = list_call_new(web, limit, false);
-  call_send(&l->call, store_operation_list(call_args(&l->call), state, kind, after, limit + 1));
+  struct call *c = call_list_new(web, limit, CALL_PLACE_NUMBER);
+  call_send(c, store_operation_list(call_args(c), state, kind, after, limit + 1));
 }
 
 // The number in the path. False after a 404.
@@ -161,11 +93,11 @@ static bool read_id(struct web_request *web, const char *what, int64_t *out_id)
 void review_api_operation_items(struct web_request *web)
 {
   int64_t id, limit, after = 0;
-  if (!read_id(web, "an operation's id is a number", &id) || !read_limit(web, &limit) ||
+  if (!read_id(web, "an operation's id is a number", &id) || !call_list_limit(web, &limit) ||
       !call_number(web, "after", 0, INT64_MAX, &after))
     return;
-  struct list_call *l = list_call_new(web, limit, false);
-  call_send(&l->call, store_operation_items(call_args(&l->call), id, after, limit + 1));
+  struct call *c = call_list_new(web, limit, CALL_PLACE_NUMBER);
+  call_send(c, store_operation_items(call_args(c), id, after, limit + 1));
 }
 
 // --- one item
