@@ -10,6 +10,7 @@
 #include "common/text.h"
 #include "fulfiller/callback_read.h"
 #include "fulfiller/redact.h"
+#include "fulfiller/transcript.h"
 
 #define SCALAR_BYTES    (16 * 1024)
 #define BODY_BYTES_MAX  (4 * 1024 * 1024)
@@ -88,8 +89,9 @@ static void take_amount(const struct callback_profile *p, const json_t *document
                         struct callback_event *e)
 {
   const json_t *value = find(document, &p->amount);
+  e->has_amount = value != NULL || p->needs_amount;
+  e->amount = -1;
   if (value == NULL) return;
-  e->has_amount = true;
   if (!scalar_text(value, scratch) || !amount_from(buf_text(scratch), p->amount_decimals, &e->amount)) e->amount = -1;
 }
 
@@ -222,6 +224,7 @@ static void take_body(const struct callback_profile *p, const json_t *document, 
   jsonx_write(document, &text);
   redact_text(&redact, buf_text(&text), text.len, &masked);
   verdict_put(e->body, sizeof e->body, buf_text(&masked));
+  transcript_mask(&redact, e->detail, sizeof e->detail);
   buf_release(&masked);
   buf_release(&text);
   redact_release(&redact);

@@ -189,6 +189,7 @@ enum result callback_profile_compile(const struct provider_conf *conf, struct ca
       .message_pointer = conf->message_pointer,
       .mask = &conf->mask,
       .amount_decimals = c->amount_decimals < 0 ? scheme->amount_decimals : (int)c->amount_decimals,
+      .needs_amount = c->amount_pointer != NULL && c->amount_pointer[0] != '\0',
       .require = &c->require};
   result = RESULT_OK;
   if (p.scheme != CALLBACK_NONE) {

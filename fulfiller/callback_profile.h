@@ -52,6 +52,7 @@ struct callback_profile {
   const char *code_pointer, *message_pointer;  // of the provider
   const struct conf_texts *mask;               // the same
   int amount_decimals;
+  bool needs_amount;  // the configuration says where it stands: news without it proves nothing
   const struct conf_pairs *require;
   struct callback_rule rules[CALLBACK_RULES_MAX];  // the profile's own, then the built-in ones
   size_t rule_count;

@@ -105,7 +105,7 @@ static const struct conf_key provider_keys[] = {
     {"callback.request_id_pointer", CONF_TEXT, FIELD(callback.request_id_pointer), NULL, 0, 256, 0, NULL, NULL, "JSON pointer to our request id; what is left out is the profile's own; wechatpay_v3: the decrypted text stands at /resource"},
     {"callback.reference_pointer", CONF_TEXT, FIELD(callback.reference_pointer), NULL, 0, 256, 0, NULL, NULL, "JSON pointer to the provider's reference"},
     {"callback.occurred_pointer", CONF_TEXT, FIELD(callback.occurred_pointer), NULL, 0, 256, 0, NULL, NULL, "JSON pointer to the instant of the news (RFC 3339, Unix time, or Beijing time without a zone): older ones change nothing"},
-    {"callback.amount_pointer", CONF_TEXT, FIELD(callback.amount_pointer), NULL, 0, 256, 0, NULL, NULL, "JSON pointer to the amount, which must then be the claim's"},
+    {"callback.amount_pointer", CONF_TEXT, FIELD(callback.amount_pointer), NULL, 0, 256, 0, NULL, NULL, "JSON pointer to the amount, which must then be there and be the claim's"},
     {"callback.amount_decimals", CONF_INT, FIELD(callback.amount_decimals), "-1", -1, 6, 0, NULL, NULL, "decimal places of the unit that amounts are written in, 0 for minor units; -1: the profile's own (alipay 2, else 0)"},
     {"callback.require", CONF_PAIRS, FIELD(callback.require), NULL, 0, 0, 0, NULL, NULL, "POINTER: VALUE, what must be so, such as our own id at the provider; else the callback is refused"},
     {"callback.answers", CONF_PAIRS, FIELD(callback.answers), NULL, 0, 0, 0, NULL, NULL, "rules `POINTER=VALUE: outcome` (done, refused, pending, ignored), the first match counts; the profile's own follow"},

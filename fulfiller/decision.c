@@ -46,6 +46,8 @@ const char *decision_not_possible(enum provider_action action) { return causes_o
 
 const char *decision_found_nothing(void) { return "reversal_not_found"; }
 
+bool decision_has_call_ended(int status) { return status == 500 || status == 501; }
+
 // Nobody can tell whether it took effect: ask again, repeat where that is harmless, or leave it to a person.
 static struct decision decide_unknown(const struct provider *p, const struct attempt_facts *f)
 {

@@ -33,5 +33,8 @@ struct decision {
 struct decision decision_make(const struct provider *p, const struct attempt_facts *facts);
 // The cause that only the database finds: nothing to take back of a delivery that was said to be done meanwhile.
 const char *decision_found_nothing(void);
+// An answer with which the provider itself says that it is not working on the call any more: 500, 501. Behind other
+// faults (502 to 504, and what proxies made up themselves, such as 520 to 530) it may still be.
+bool decision_has_call_ended(int status);
 // The cause for a person to look when a provider has no request for this action.
 const char *decision_not_possible(enum provider_action action);

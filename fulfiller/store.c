@@ -160,18 +160,11 @@ struct job *store_taken_job(const struct db_rows *rows, size_t row, bool wants_p
     db_args_array_end(a);                \
   } while (0)
 
-// A provider that answered with a fault of its own is not working on the call any more. Behind the statuses of gateways
-// it may still be.
-static bool has_call_ended(const struct verdict *v)
-{
-  return v->status >= 500 && v->status != 502 && v->status != 503 && v->status != 504;
-}
-
 // Only an action made under this lease moves the instant from which "not found" counts; -1: it stays.
 static int64_t trust_ms(const struct job *j, struct mono_time now)
 {
   if (!j->has_acted) return -1;
-  if (has_call_ended(&j->call.verdict)) return 0;
+  if (decision_has_call_ended(j->call.verdict.status)) return 0;
   int64_t left = j->lane->provider.conf->not_found_after.us - mono_since(now, j->call.called_at).us;
   return left > 0 ? (left + 999) / 1000 : 0;
 }

@@ -2,7 +2,10 @@
 // Writing down requests and answers. Pure; any thread.
 #include "fulfiller/transcript.h"
 
+#include <string.h>
+
 #include "common/mem.h"
+#include "fulfiller/outcome.h"
 
 // Of a text that is cut to REDACT_TEXT_BYTES_MAX afterwards; masks may be shorter than what they stand for.
 #define RAW_BYTES_MAX ((size_t)4 * REDACT_TEXT_BYTES_MAX)
@@ -58,4 +61,14 @@ char *transcript_answer(const struct redact *redact, const struct http_answer *a
   if (answer->retry_after[0] != '\0') put_header(&raw, "Retry-After", answer->retry_after);
   put_body(&raw, answer->body, answer->body_len);
   return masked(redact, &raw);
+}
+
+void transcript_mask(const struct redact *redact, char *words, size_t size)
+{
+  if (words[0] == '\0') return;
+  struct buf masked;
+  buf_init(&masked, REDACT_TEXT_BYTES_MAX);
+  redact_text(redact, words, strlen(words), &masked);
+  verdict_put(words, size, buf_text(&masked));
+  buf_release(&masked);
 }

@@ -9,3 +9,5 @@
 // Free with mem_free. redact NULL: the built-in names.
 char *transcript_request(const struct redact *redact, const struct http_request *request);
 char *transcript_answer(const struct redact *redact, const struct http_answer *answer);  // NULL: there was none
+// Words of the provider, in place: they go to logs, letters and users.
+void transcript_mask(const struct redact *redact, char *words, size_t size);

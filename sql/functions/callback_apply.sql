@@ -169,7 +169,8 @@ begin
                                           format('%s of request id "%s" in event %s', i_outcome, i_request_id, i_event_id), i_body);
   elsif verdict = 'amount_mismatch' then
     letter_id := largesse.callback_mismatch(v_claim, i_provider,
-                                            format('request id %s: %s instead of %s in event %s', i_request_id, i_amount,
+                                            format('request id %s: %s instead of %s in event %s', i_request_id,
+                                                   case when i_amount < 0 then 'no amount that can be read' else i_amount::text end,
                                                    v_reward.amount * v_claim.quantity, i_event_id), i_body);
   end if;
   update largesse.callback b

@@ -162,6 +162,28 @@ static void calls_are_written_down_without_secrets(void **state)
   assert_null(transcript_answer(NULL, &none));
 }
 
+static void only_a_provider_of_its_own_ends_a_call(void **state)
+{
+  (void)state;
+  assert_true(decision_has_call_ended(500) && decision_has_call_ended(501));
+  for (int status = 0; status < 1000; status++)
+    if (status != 500 && status != 501) assert_false(decision_has_call_ended(status));
+}
+
+static void words_of_a_provider_are_masked(void **state)
+{
+  (void)state;
+  struct redact redact;
+  redact_init(&redact, NULL);
+  redact_add_secret(&redact, "sk_live_12345", 13);
+  char words[64] = "bad key sk_live_12345 of 13812345678, li@example.com", empty[8] = "";
+  transcript_mask(&redact, words, sizeof words);
+  assert_string_equal(words, "bad key *** of ***, ***");
+  transcript_mask(&redact, empty, sizeof empty);
+  assert_string_equal(empty, "");
+  redact_release(&redact);
+}
+
 static void long_answers_are_cut(void **state)
 {
   char *body = mem_zalloc(1, 100001);
@@ -187,6 +209,8 @@ int main(void)
       cmocka_unit_test(a_conflict_behind_an_inquiry_is_no_refusal),
       cmocka_unit_test(what_cannot_be_done_has_its_cause),
       cmocka_unit_test(calls_are_written_down_without_secrets),
+      cmocka_unit_test(only_a_provider_of_its_own_ends_a_call),
+      cmocka_unit_test(words_of_a_provider_are_masked),
       cmocka_unit_test(long_answers_are_cut),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
