@@ -24,20 +24,30 @@
 
 #define HEADER_BYTES_MAX 8192           // one header line of a request
 #define BODY_KEEP_BYTES  (64u * 1024u)  // a larger buffer is given back after its call
-#define KEPT_FOR_S       30L            // an idle connection older than this is not used again
+#define REQUEST_BODY_MAX (64u * 1024u * 1024u)
+#define METHOD_BYTES     32
+#define KEPT_FOR_S       30L  // an idle connection older than this is not used again
+
+// Setting up a handle costs as much as half of a call, so it is left as it is for the next call of the same shape.
+struct call_shape {
+  char method[METHOD_BYTES];  // "": none yet
+  bool has_body, fresh_connection;
+  struct span connect_timeout, total_timeout;
+};
 
 struct http_call {
   struct list node;  // open or spare
   struct http_client *client;
   CURL *easy;
-  struct curl_slist *headers;
-  char *request_body;
+  struct call_shape shape;  // what the handle is set up for
+  struct curl_slist headers[HTTP_CALL_HEADERS_MAX + 2];
+  struct buf header_text, request_body;
   http_answer_fn *on_answer;
   void *ctx;
   struct mono_time started;
-  struct span total_timeout;
-  struct buf body;   // of the answer
-  bool was_refused;  // an address of the name was internal
+  struct buf body;    // of the answer
+  bool is_under_way;  // a connection was there for it
+  bool was_refused;   // an address of the name was internal
   bool never_resend;
   bool was_noisy;     // the kept connection had something to say before the request: not used
   bool is_second_go;  // after that, on a new connection
@@ -53,25 +63,16 @@ struct http_client {
   size_t open_count, calls_max;
   bool answering;  // inside a callback
   const struct net_guard *guard;
-  struct http_sockets sockets;
+  struct http_sockets *sockets;
 };
 
 static void drive(struct http_client *c, curl_socket_t fd, int events);
 
 // --- the loop
 
-// One watched socket; it knows its client, since a watch hands over a single pointer.
-struct socket_watch {
-  struct http_client *client;
-  struct loop_watch *watch;
-  curl_socket_t fd;
-};
-
-static void on_socket_ready(void *ctx, int what)
+static void on_socket_ready(void *ctx, int fd, int what)
 {
-  struct socket_watch *s = ctx;
-  int events = ((what & LOOP_READ) ? CURL_CSELECT_IN : 0) | ((what & LOOP_WRITE) ? CURL_CSELECT_OUT : 0);
-  drive(s->client, s->fd, events);  // may free s
+  drive(ctx, fd, ((what & LOOP_READ) ? CURL_CSELECT_IN : 0) | ((what & LOOP_WRITE) ? CURL_CSELECT_OUT : 0));
 }
 
 static void on_timer(void *ctx) { drive(ctx, CURL_SOCKET_TIMEOUT, 0); }
@@ -79,21 +80,12 @@ static void on_timer(void *ctx) { drive(ctx, CURL_SOCKET_TIMEOUT, 0); }
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *socket_ctx)
 {
   struct http_client *c = ctx;
-  struct socket_watch *s = socket_ctx;
-  (void)easy;
-  if (what == CURL_POLL_REMOVE) {
-    if (!s) return 0;
-    loop_watch_free(s->watch);
-    mem_free(s);
-    ENSURE(curl_multi_assign(c->multi, fd, NULL) == CURLM_OK);
-    return 0;
-  }
-  if (!s) {
-    s = MEM_NEW(struct socket_watch);
-    *s = (struct socket_watch){c, loop_watch_new(c->rt->loop, fd, on_socket_ready, s), fd};
-    ENSURE(curl_multi_assign(c->multi, fd, s) == CURLM_OK);
-  }
-  loop_watch_set(s->watch, ((what & CURL_POLL_IN) ? LOOP_READ : 0) | ((what & CURL_POLL_OUT) ? LOOP_WRITE : 0));
+  (void)easy, (void)socket_ctx;
+  if (what == CURL_POLL_REMOVE)
+    http_sockets_unwatch(c->sockets, fd);
+  else
+    http_sockets_watch(c->sockets, fd,
+                       ((what & CURL_POLL_IN) ? LOOP_READ : 0) | ((what & CURL_POLL_OUT) ? LOOP_WRITE : 0));
   return 0;
 }
 
@@ -125,10 +117,12 @@ static const char *first_header(const struct http_call *call, const char *name)
   return curl_easy_header(call->easy, name, 0, CURLH_HEADER, -1, &found) == CURLHE_OK ? found->value : "";
 }
 
-// Did a byte of the request leave? libcurl adds up what the socket took, over all connections that the call used.
+// Did a byte of the request leave? libcurl adds up what the socket took, over all connections that the call used; until
+// it has begun with the call, the sum is that of the one before.
 static bool was_sent(const struct http_call *call)
 {
   long bytes = 0;
+  if (!call->is_under_way) return false;
   ENSURE(curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &bytes) == CURLE_OK);
   return bytes > 0;
 }
@@ -171,25 +165,32 @@ static void fill_answer(struct http_call *call, CURLcode code, struct http_answe
   make_one_line(call->fault);
 }
 
+static void empty(struct buf *b)
+{
+  if (b->cap > BODY_KEEP_BYTES) {
+    size_t max = b->max;
+    buf_release(b);
+    buf_init(b, max);
+  } else {
+    buf_clear(b);
+  }
+}
+
 static void call_clear(struct http_call *call)
 {
-  if (call->body.cap > BODY_KEEP_BYTES)
-    buf_release(&call->body);
-  else
-    buf_clear(&call->body);
-  curl_slist_free_all(call->headers);
-  mem_free(call->request_body);
-  call->headers = NULL;
-  call->request_body = NULL;
-  call->was_refused = call->never_resend = call->was_noisy = call->is_second_go = false;
+  empty(&call->body);
+  empty(&call->request_body);
+  empty(&call->header_text);
+  call->is_under_way = call->was_refused = call->never_resend = call->was_noisy = call->is_second_go = false;
   call->fault[0] = '\0';
 }
 
 static void call_free(struct http_call *call)
 {
-  call_clear(call);
-  buf_release(&call->body);
   curl_easy_cleanup(call->easy);
+  buf_release(&call->body);
+  buf_release(&call->request_body);
+  buf_release(&call->header_text);
   mem_free(call);
 }
 
@@ -214,9 +215,10 @@ static void call_end(struct http_call *call, CURLcode code)
 static bool is_begun_anew(struct http_call *call, CURLcode code)
 {
   if (code != CURLE_ABORTED_BY_CALLBACK || !call->was_noisy || call->is_second_go || was_sent(call)) return false;
-  int64_t left_ms = span_to_ms(call->total_timeout) - span_to_ms(mono_since(clk_mono(), call->started));
+  int64_t left_ms = span_to_ms(call->shape.total_timeout) - span_to_ms(mono_since(clk_mono(), call->started));
   if (left_ms <= 0) return false;
   call->is_second_go = true;
+  call->shape.method[0] = '\0';  // not what the next call wants
   (void)curl_multi_remove_handle(call->client->multi, call->easy);
   ENSURE(curl_easy_setopt(call->easy, CURLOPT_FRESH_CONNECT, 1L) == CURLE_OK);
   ENSURE(curl_easy_setopt(call->easy, CURLOPT_TIMEOUT_MS, (long)left_ms) == CURLE_OK);
@@ -247,7 +249,8 @@ static bool has_prefix(const char *text, const char *prefix)
 
 static bool is_sendable(const struct http_request *r)
 {
-  if (!web_parse_is_token(r->method, strlen(r->method))) return false;
+  if (strlen(r->method) >= METHOD_BYTES || !web_parse_is_token(r->method, strlen(r->method))) return false;
+  if (r->body && r->body_len > REQUEST_BODY_MAX) return false;
   if (!has_prefix(r->url, "http://") && !has_prefix(r->url, "https://")) return false;
   if (r->header_count > HTTP_CALL_HEADERS_MAX) return false;
   for (size_t i = 0; i < r->header_count; i++) {
@@ -266,7 +269,8 @@ static int on_about_to_send(void *ctx, char *ip, char *local_ip, int port, int l
   struct http_call *call = ctx;
   (void)ip, (void)port;
   if (call->never_resend && was_sent(call)) return CURL_PREREQFUNC_ABORT;
-  call->was_noisy = !http_sockets_is_quiet(&call->client->sockets, local_ip, local_port);
+  call->is_under_way = true;
+  call->was_noisy = !http_sockets_is_quiet(call->client->sockets, local_ip, local_port);
   return call->was_noisy ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
@@ -280,42 +284,46 @@ static curl_socket_t on_open_socket(void *ctx, curlsocktype purpose, struct curl
     return CURL_SOCKET_BAD;  // libcurl goes on with the next address of the name
   }
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-  if (fd >= 0) http_sockets_add(&call->client->sockets, fd);
+  if (fd >= 0) http_sockets_opened(call->client->sockets, fd);
   return fd;
 }
 
 static int on_close_socket(void *ctx, curl_socket_t fd)
 {
   struct http_client *c = ctx;
-  http_sockets_forget(&c->sockets, fd);
+  http_sockets_closed(c->sockets, fd);
   return close(fd);
 }
 
-static struct curl_slist *add_line(struct curl_slist *list, const char *line)
-{
-  struct curl_slist *longer = curl_slist_append(list, line);
-  ENSURE(longer != NULL);
-  return longer;
-}
-
+// The lines of a request's head lie one behind the other; libcurl gets its list as pointers into them.
 static void put_headers(struct http_call *call, const struct http_request *r)
 {
-  char line[HEADER_BYTES_MAX];
+  struct buf *text = &call->header_text;
+  size_t at[HTTP_CALL_HEADERS_MAX + 2], count = 0;
   bool has_type = false;
   for (size_t i = 0; i < r->header_count; i++) {
-    bool is_empty = r->headers[i].value[0] == '\0';  // libcurl's way to say "send it empty" is a semicolon
-    (void)snprintf(line, sizeof line, is_empty ? "%s;" : "%s: %s", r->headers[i].name, r->headers[i].value);
-    call->headers = add_line(call->headers, line);
-    has_type = has_type || web_parse_same(r->headers[i].name, strlen(r->headers[i].name), "content-type", 12);
+    const struct http_header *h = &r->headers[i];
+    at[count++] = text->len;
+    buf_puts(text, h->name);
+    buf_puts(text, h->value[0] == '\0' ? ";" : ": ");  // libcurl's way to say "send it empty" is a semicolon
+    buf_puts(text, h->value);
+    buf_putc(text, '\0');
+    has_type = has_type || web_parse_same(h->name, strlen(h->name), "content-type", 12);
   }
   // What libcurl would add of itself: a wait for 100 Continue, and the content type of a form.
-  call->headers = add_line(call->headers, "Expect:");
-  if (!has_type) call->headers = add_line(call->headers, "Content-Type:");
+  at[count++] = text->len;
+  buf_append(text, "Expect:", sizeof "Expect:");
+  at[count++] = text->len;
+  buf_append(text, "Content-Type:", sizeof "Content-Type:");
+  if (has_type) count--;
+  ENSURE(buf_result(text) == RESULT_OK);
+  for (size_t i = 0; i < count; i++)
+    call->headers[i] = (struct curl_slist){text->data + at[i], i + 1 < count ? &call->headers[i + 1] : NULL};
 }
 
 #define SET(option, value) ENSURE(curl_easy_setopt(e, option, value) == CURLE_OK)
 
-static void put_policy(struct http_call *call, const struct http_request *r)
+static void put_policy(struct http_call *call, const struct call_shape *shape)
 {
   CURL *e = call->easy;
   SET(CURLOPT_PRIVATE, call);
@@ -332,48 +340,78 @@ static void put_policy(struct http_call *call, const struct http_request *r)
   SET(CURLOPT_TCP_KEEPALIVE, 1L);
   SET(CURLOPT_MAXAGE_CONN, KEPT_FOR_S);
   SET(CURLOPT_USERAGENT, "largesse/" LARGESSE_VERSION);
-  SET(CURLOPT_CONNECTTIMEOUT_MS, (long)span_to_ms(r->connect_timeout));
-  SET(CURLOPT_TIMEOUT_MS, (long)span_to_ms(r->total_timeout));
-  SET(CURLOPT_FRESH_CONNECT, r->fresh_connection ? 1L : 0L);
-  SET(CURLOPT_FORBID_REUSE, r->fresh_connection ? 1L : 0L);
+  SET(CURLOPT_CONNECTTIMEOUT_MS, (long)span_to_ms(shape->connect_timeout));
+  SET(CURLOPT_TIMEOUT_MS, (long)span_to_ms(shape->total_timeout));
+  SET(CURLOPT_FRESH_CONNECT, shape->fresh_connection ? 1L : 0L);
+  SET(CURLOPT_FORBID_REUSE, shape->fresh_connection ? 1L : 0L);
+  SET(CURLOPT_PREREQFUNCTION, on_about_to_send);
+  SET(CURLOPT_PREREQDATA, call);
   SET(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
   SET(CURLOPT_OPENSOCKETDATA, call);
   SET(CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
-  SET(CURLOPT_CLOSESOCKETDATA, call->client);  // connections outlive their calls
-  SET(CURLOPT_PREREQFUNCTION, on_about_to_send);
-  SET(CURLOPT_PREREQDATA, call);
+  SET(CURLOPT_CLOSESOCKETDATA, call->client);  // the connection outlives the call
 }
 
-static void put_request(struct http_call *call, const struct http_request *r)
+static void put_method(struct http_call *call, const struct call_shape *shape)
 {
   CURL *e = call->easy;
-  bool has_body = r->body || strcmp(r->method, "POST") == 0 || strcmp(r->method, "PUT") == 0;
-  size_t len = r->body ? r->body_len : 0;
-  if (has_body) {
-    call->request_body = mem_strndup(r->body ? r->body : "", len);
-    SET(CURLOPT_POST, 1L);
-    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
-    SET(CURLOPT_POSTFIELDS, call->request_body);
-  }
-  if (strcmp(r->method, "HEAD") == 0)
+  if (shape->has_body) SET(CURLOPT_POST, 1L);
+  if (strcmp(shape->method, "HEAD") == 0)
     SET(CURLOPT_NOBODY, 1L);
-  else if (strcmp(r->method, has_body ? "POST" : "GET") != 0)
-    SET(CURLOPT_CUSTOMREQUEST, r->method);
+  else if (strcmp(shape->method, shape->has_body ? "POST" : "GET") != 0)
+    SET(CURLOPT_CUSTOMREQUEST, shape->method);
+}
+
+static bool is_same_shape(const struct call_shape *a, const struct call_shape *b)
+{
+  return strcmp(a->method, b->method) == 0 && a->has_body == b->has_body &&
+         a->fresh_connection == b->fresh_connection && a->connect_timeout.us == b->connect_timeout.us &&
+         a->total_timeout.us == b->total_timeout.us;
+}
+
+static void put_shape(struct http_call *call, const struct http_request *r)
+{
+  struct call_shape shape = {.has_body = r->body || strcmp(r->method, "POST") == 0 || strcmp(r->method, "PUT") == 0,
+                             .fresh_connection = r->fresh_connection,
+                             .connect_timeout = r->connect_timeout,
+                             .total_timeout = r->total_timeout};
+  (void)snprintf(shape.method, sizeof shape.method, "%s", r->method);
+  if (is_same_shape(&call->shape, &shape)) return;
+  curl_easy_reset(call->easy);
+  put_policy(call, &shape);
+  put_method(call, &shape);
+  call->shape = shape;
+}
+
+static enum result put_request(struct http_call *call, const struct http_request *r)
+{
+  CURL *e = call->easy;
+  put_shape(call, r);
+  if (curl_easy_setopt(e, CURLOPT_URL, r->url) != CURLE_OK) return RESULT_INVALID;
+  if (call->shape.has_body) {
+    size_t len = r->body ? r->body_len : 0;
+    buf_append(&call->request_body, r->body ? r->body : "", len);
+    ENSURE(buf_result(&call->request_body) == RESULT_OK);
+    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
+    SET(CURLOPT_POSTFIELDS, buf_text(&call->request_body));
+  }
   put_headers(call, r);
   SET(CURLOPT_HTTPHEADER, call->headers);
+  return RESULT_OK;
 }
 
 static struct http_call *call_take(struct http_client *c)
 {
-  struct list *spare = list_take_first(&c->spare);
-  if (spare) {
-    struct http_call *call = CONTAINER_OF(spare, struct http_call, node);
-    curl_easy_reset(call->easy);
+  if (!list_is_empty(&c->spare)) {  // the one that was used last: its memory is warm
+    struct http_call *call = CONTAINER_OF(c->spare.prev, struct http_call, node);
+    list_remove(&call->node);
     return call;
   }
   struct http_call *call = MEM_NEW(struct http_call);
   call->client = c;
   list_init(&call->node);
+  buf_init(&call->header_text, (HTTP_CALL_HEADERS_MAX + 1) * HEADER_BYTES_MAX);
+  buf_init(&call->request_body, REQUEST_BODY_MAX);
   call->easy = curl_easy_init();
   ENSURE(call->easy != NULL);
   return call;
@@ -385,21 +423,19 @@ enum result http_client_send(struct http_client *c, const struct http_request *r
   if (!is_sendable(r)) return RESULT_INVALID;
   if (c->open_count >= c->calls_max) return RESULT_FULL;
   struct http_call *call = call_take(c);
-  if (curl_easy_setopt(call->easy, CURLOPT_URL, r->url) != CURLE_OK) {
-    list_add_last(&c->spare, &call->node);
-    return RESULT_INVALID;
-  }
   call->on_answer = on_answer;
   call->ctx = ctx;
   call->started = clk_mono();
-  call->total_timeout = r->total_timeout;
   call->never_resend = r->never_resend;
   if (call->body.cap > 0)
     call->body.max = r->answer_max;
   else
     buf_init(&call->body, r->answer_max);
-  put_policy(call, r);
-  put_request(call, r);
+  if (put_request(call, r) != RESULT_OK) {
+    call_clear(call);
+    list_add_last(&c->spare, &call->node);
+    return RESULT_INVALID;
+  }
   ENSURE(curl_multi_add_handle(c->multi, call->easy) == CURLM_OK);
   list_add_last(&c->open, &call->node);
   c->open_count++;
@@ -417,7 +453,7 @@ struct http_client *http_client_new(struct runtime *rt, size_t calls_max, long c
   c->calls_max = calls_max;
   list_init(&c->open);
   list_init(&c->spare);
-  http_sockets_init(&c->sockets);
+  c->sockets = http_sockets_new(rt->loop, on_socket_ready, c);
   c->multi = curl_multi_init();
   ENSURE(c->multi != NULL);
   c->timer = loop_timer_new(rt->loop, on_timer, c);
@@ -442,7 +478,7 @@ void http_client_free(struct http_client *c)
   for (struct list *node; (node = list_take_first(&c->spare)) != NULL;)
     call_free(CONTAINER_OF(node, struct http_call, node));
   (void)curl_multi_cleanup(c->multi);  // closes its sockets
-  http_sockets_release(&c->sockets);
+  http_sockets_free(c->sockets);
   loop_defer_cancel(c->rt->loop, &c->kick);
   loop_timer_free(c->timer);
   mem_free(c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The open sockets of an HTTP client: see http_sockets.h. libcurl names a connection by its own end only, so that is
-// what sockets are found by.
+// The open sockets of an HTTP client: see http_sockets.h. libcurl watches them by descriptor, and names a connection
+// that is about to be used by its own end only, so they are found by either.
 // Owner: the client; loop thread.
 #include "common/http_sockets.h"
 
@@ -10,43 +10,108 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "common/compiler.h"
+#include "common/contract.h"
+#include "common/list.h"
+#include "common/loop.h"
 #include "common/mem.h"
 
-struct open_socket {
-  struct list node;
-  int fd, port;  // port: 0 until it is connected and was asked for
-  bool was_used;
+#define PORT_BUCKETS 1024
+
+struct entry {
+  struct list node;  // of its port's bucket; among the nameless until it is connected and was asked for
+  struct http_sockets *owner;
+  struct loop_watch *watch;
+  int fd, port;
+  bool is_connection;
+  bool is_wanted;  // false: a kept connection between two calls
+  bool was_used;   // has carried a request
   char ip[INET6_ADDRSTRLEN];
 };
 
-void http_sockets_init(struct http_sockets *s) { list_init(&s->open); }
+struct http_sockets {
+  struct loop *loop;
+  void (*on_ready)(void *ctx, int fd, int what);
+  void *ctx;
+  struct entry **entries;  // by descriptor; NULL: none
+  size_t count;
+  struct list by_port[PORT_BUCKETS], nameless;
+};
 
-void http_sockets_release(struct http_sockets *s)
+// --- by descriptor
+
+static void on_entry_ready(void *ctx, int what)
 {
-  for (struct list *node; (node = list_take_first(&s->open)) != NULL;)
-    mem_free(CONTAINER_OF(node, struct open_socket, node));
+  struct entry *e = ctx;
+  if (e->is_wanted)
+    e->owner->on_ready(e->owner->ctx, e->fd, what);  // may free e
+  else
+    loop_watch_set(e->watch, 0);  // it will be found not to be quiet by who wants to use it next
 }
 
-void http_sockets_add(struct http_sockets *s, int fd)
+static struct entry *find(const struct http_sockets *s, int fd)
 {
-  struct open_socket *o = MEM_NEW(struct open_socket);
-  o->fd = fd;
-  list_add_last(&s->open, &o->node);
+  return (size_t)fd < s->count ? s->entries[fd] : NULL;
 }
 
-void http_sockets_forget(struct http_sockets *s, int fd)
+static void grow(struct http_sockets *s, size_t count)
 {
-  LIST_EACH (node, following, &s->open) {
-    struct open_socket *o = CONTAINER_OF(node, struct open_socket, node);
-    if (o->fd != fd) continue;
-    list_remove(node);
-    mem_free(o);
-    return;
-  }
+  s->entries = mem_resize(s->entries, count, sizeof s->entries[0]);
+  for (size_t fd = s->count; fd < count; fd++) s->entries[fd] = NULL;
+  s->count = count;
 }
 
-static void learn_own_end(struct open_socket *o)
+static struct entry *add(struct http_sockets *s, int fd, bool is_connection)
+{
+  REQUIRE(fd >= 0 && find(s, fd) == NULL);
+  if ((size_t)fd >= s->count) grow(s, (size_t)fd + 64);
+  struct entry *e = MEM_NEW(struct entry);
+  *e = (struct entry){.owner = s, .fd = fd, .is_connection = is_connection};
+  list_init(&e->node);
+  if (is_connection) list_add_last(&s->nameless, &e->node);
+  e->watch = loop_watch_new(s->loop, fd, on_entry_ready, e);
+  s->entries[fd] = e;
+  return e;
+}
+
+static void drop(struct http_sockets *s, int fd)
+{
+  struct entry *e = find(s, fd);
+  if (e == NULL) return;
+  s->entries[fd] = NULL;
+  list_remove(&e->node);
+  loop_watch_free(e->watch);
+  mem_free(e);
+}
+
+void http_sockets_opened(struct http_sockets *s, int fd)
+{
+  drop(s, fd);  // none is there, unless somebody closed a connection without a word
+  add(s, fd, true);
+}
+
+void http_sockets_closed(struct http_sockets *s, int fd) { drop(s, fd); }
+
+void http_sockets_watch(struct http_sockets *s, int fd, int what)
+{
+  struct entry *e = find(s, fd);
+  if (e == NULL) e = add(s, fd, false);
+  e->is_wanted = true;
+  loop_watch_set(e->watch, what);
+}
+
+void http_sockets_unwatch(struct http_sockets *s, int fd)
+{
+  struct entry *e = find(s, fd);
+  if (e == NULL) return;
+  e->is_wanted = false;
+  if (!e->is_connection) drop(s, fd);
+}
+
+// --- by its own end
+
+static struct list *bucket(struct http_sockets *s, int port) { return &s->by_port[(unsigned)port % PORT_BUCKETS]; }
+
+static void learn_own_end(struct entry *e)
 {
   union {
     struct sockaddr any;
@@ -54,32 +119,62 @@ static void learn_own_end(struct open_socket *o)
     struct sockaddr_in6 v6;
   } a = {0};
   socklen_t len = sizeof a;
-  if (getsockname(o->fd, &a.any, &len) != 0) return;
+  if (getsockname(e->fd, &a.any, &len) != 0) return;
   bool is_v6 = a.any.sa_family == AF_INET6;
   const void *bytes = is_v6 ? (const void *)&a.v6.sin6_addr : &a.v4.sin_addr;
-  if (inet_ntop(a.any.sa_family, bytes, o->ip, sizeof o->ip)) o->port = ntohs(is_v6 ? a.v6.sin6_port : a.v4.sin_port);
+  if (!inet_ntop(a.any.sa_family, bytes, e->ip, sizeof e->ip)) return;
+  e->port = ntohs(is_v6 ? a.v6.sin6_port : a.v4.sin_port);
+  if (e->port == 0) return;
+  list_remove(&e->node);
+  list_add_last(bucket(e->owner, e->port), &e->node);
 }
 
-static struct open_socket *find(struct http_sockets *s, const char *ip, int port)
+static struct entry *find_named(struct http_sockets *s, const char *ip, int port)
 {
-  LIST_EACH (node, following, &s->open) {
-    struct open_socket *o = CONTAINER_OF(node, struct open_socket, node);
-    if (o->port == 0) learn_own_end(o);
-    if (o->port == port && strcmp(o->ip, ip) == 0) return o;
+  LIST_EACH (node, following, bucket(s, port)) {
+    struct entry *e = CONTAINER_OF(node, struct entry, node);
+    if (e->port == port && strcmp(e->ip, ip) == 0) return e;
   }
   return NULL;
 }
 
+static struct entry *find_by_end(struct http_sockets *s, const char *ip, int port)
+{
+  struct entry *e = find_named(s, ip, port);
+  if (e != NULL) return e;
+  LIST_EACH (node, following, &s->nameless) learn_own_end(CONTAINER_OF(node, struct entry, node));
+  return find_named(s, ip, port);
+}
+
 bool http_sockets_is_quiet(struct http_sockets *s, const char *local_ip, int local_port)
 {
-  struct open_socket *o = find(s, local_ip, local_port);
-  if (!o) return true;  // not one of ours to judge
-  list_remove(&o->node);
-  list_add_first(&s->open, &o->node);
-  if (!o->was_used) {
-    o->was_used = true;
+  struct entry *e = find_by_end(s, local_ip, local_port);
+  if (e == NULL) return true;  // not one of ours to judge
+  if (!e->was_used) {
+    e->was_used = true;
     return true;
   }
   char byte;
-  return recv(o->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;  // nothing there; a broken one fails by itself
+  return recv(e->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;  // nothing there; a broken one fails by itself
+}
+
+// --- life
+
+struct http_sockets *http_sockets_new(struct loop *loop, void (*on_ready)(void *ctx, int fd, int what), void *ctx)
+{
+  struct http_sockets *s = MEM_NEW(struct http_sockets);
+  s->loop = loop;
+  s->on_ready = on_ready;
+  s->ctx = ctx;
+  list_init(&s->nameless);
+  for (size_t i = 0; i < PORT_BUCKETS; i++) list_init(&s->by_port[i]);
+  return s;
+}
+
+void http_sockets_free(struct http_sockets *s)
+{
+  if (s == NULL) return;
+  for (size_t fd = 0; fd < s->count; fd++) drop(s, (int)fd);
+  mem_free(s->entries);
+  mem_free(s);
 }
