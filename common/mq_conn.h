@@ -102,6 +102,7 @@ void mq_conn_note(struct mq_conn *c, enum mq_note_kind kind, const char *text);
 void mq_conn_set_fault(struct mq_conn *c, const char *text);  // "" clears
 void mq_conn_due(struct mq_conn *c, struct mono_time at);     // the earliest one counts
 bool mq_conn_can_write(const struct mq_conn *c);              // room for a frame without waiting
+void mq_conn_cork(const struct mq_conn *c, bool on);          // on: only full packets leave; off: what is left, too
 // Sends a method; a failure ends the connection.
 void mq_conn_send(struct mq_conn *c, uint16_t channel, uint32_t method, void *decoded);
 // Logs in; on failure c->reason tells why.

@@ -59,6 +59,12 @@ static bool connected_in_time(struct mq_conn *c, int fd, struct mono_time until)
   return false;
 }
 
+void mq_conn_cork(const struct mq_conn *c, bool on)
+{
+  int value = on ? 1 : 0;
+  (void)setsockopt(c->fd, IPPROTO_TCP, TCP_CORK, &value, sizeof value);  // a matter of speed only
+}
+
 static int connect_to(struct mq_conn *c, const struct addrinfo *address, struct mono_time until)
 {
   int fd = socket(address->ai_family, address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, address->ai_protocol);

@@ -14,6 +14,8 @@
 
 #define POSTS_PER_TURN 256
 #define BYTES_PER_TURN (64 * 1024)  // then look whether the broker has said "blocked", before a write gets stuck
+#define BYTES_PER_POLL 4096
+#define POST_BYTES     256  // of a post beside its body, about
 #define CONFIRM_TIMEOUT_S \
   60  // a queue without a majority confirms nothing: its posts must not hold the window for ever
 #define CONFIRM_CHECK_PERIOD_S 1
@@ -191,23 +193,41 @@ static struct mq_post *next_post(struct mq_publisher *p)
   return p->batch[p->batch_at];
 }
 
-static void pump(struct mq_publisher *p)
+// Whether the socket takes more; asked again after as many bytes as are free for certain when it says yes.
+static bool has_room(struct mq_publisher *p, size_t bytes, size_t *io_asked_at)
+{
+  if (*io_asked_at != 0 && bytes < *io_asked_at + BYTES_PER_POLL) return true;
+  if (!mq_conn_can_write(&p->conn)) return false;
+  *io_asked_at = bytes > 0 ? bytes : 1;
+  return true;
+}
+
+static void send_posts(struct mq_publisher *p)
 {
   struct mono_time now = clk_mono();
   struct wall_time wall = clk_wall();
-  size_t bytes = 0;
+  size_t bytes = 0, asked_at = 0;
   for (int sent = 0; sent < POSTS_PER_TURN && bytes < BYTES_PER_TURN && !p->conn.failed; sent++) {
     struct mq_post *post = next_post(p);
     if (post == NULL || p->next - p->oldest >= p->window_size) return;
-    if (!mq_conn_can_write(&p->conn)) {
+    if (!has_room(p, bytes, &asked_at)) {
       p->conn.want_write = true;
       return;
     }
     p->batch_at++;
-    bytes += post->body_len;
+    bytes += post->body_len + POST_BYTES;
     publish(p, post, now, wall);
   }
   p->conn.again = true;
+}
+
+// Posts that wait together leave in full packets, not in one of their own each: the broker wakes for each packet.
+static void pump(struct mq_publisher *p)
+{
+  bool is_many = p->batch_count - p->batch_at + mq_ring_count(&p->waiting) > 1;
+  if (is_many) mq_conn_cork(&p->conn, true);
+  send_posts(p);
+  if (is_many) mq_conn_cork(&p->conn, false);
 }
 
 static void give_up_old_confirms(struct mq_publisher *p)
