@@ -25,7 +25,9 @@ begin
   if v_plain + v_moved = cardinality(i_claim_ids) then return; end if;
   with told as materialized (
     select c.activity_id, c.id, r.ref from unnest(i_activity_ids, i_claim_ids, i_refs) as r(a, c, ref) join largesse.claim c on c.activity_id = r.a and c.id = r.c
-     where c.reversed_at is null and (c.status in ('failed', 'rolled_back', 'expired', 'cancelled') or c.status = 'issuing' and c.reversal is not null)
+     where c.reversed_at is null and case c.status when 'issuing' then c.reversal is not null
+                                                   when 'succeeded' then c.provider_ref is null and r.ref is not null  -- a callback was faster, without it
+                                                   else c.status in ('failed', 'rolled_back', 'expired', 'cancelled') end
      order by c.activity_id, c.id for no key update of c
   )
   update largesse.claim c set outcome = 'done', provider_ref = coalesce(t.ref, c.provider_ref) from told t where c.activity_id = t.activity_id and c.id = t.id;

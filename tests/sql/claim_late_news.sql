@@ -87,3 +87,12 @@ select probe.take(6);
 select probe.settle(6, 1, 'deliver', 'retry');
 select probe.expect('mismatch', probe.tell(6, 'e6', 'ref-6', 777), 'amount_mismatch');
 select probe.expect('asked first', (probe.claim(6)).step, 'inquire');
+
+-- A callback without the reference was faster than the answer with it: a roll-back needs it later.
+select probe.make(7);
+select probe.take(7);
+select probe.expect('told', probe.tell(7, 'e7', null), 'applied');
+select probe.expect('answered', probe.settle(7, 1, 'deliver', 'done', 'ref-7'), 'nothing');
+select probe.expect('kept', probe.state(7), 'succeeded inquire - never - ref-7');
+select probe.expect('the first one stays', probe.settle(7, 1, 'deliver', 'done', 'ref-other'), 'nothing');
+select probe.expect('kept still', probe.state(7), 'succeeded inquire - never - ref-7');
