@@ -11,8 +11,8 @@
 -- Result: a row per claim that this call settled: its status now, and whether it went to review (then it has its dead letter).
 -- What a newer attempt owns is left alone, except that "done" is always true news: a delivery of a claim that gave everything back owes a reversal then.
 -- A delivery refused without a review cause, and the end of a reversal, give everything back: all such rows must be of one activity.
--- A reversal that is refused always goes to review, and so does one that found nothing although the delivery was said to be done since it failed or while it
--- is being taken back. Charges and refunds: only their inquiries and retries are settled yet.
+-- A reversal that is refused always goes to review, and so does one that found nothing although the delivery was last said to be pending, or to be done since
+-- it failed or while it is being taken back. Charges and refunds: only their inquiries and retries are settled yet.
 -- Locks: as claim_move, then the claims. Errors: 22023 as claim_move; 40P01, 40001 (repeat).
 create or replace function largesse.claim_settle(
   i_activity_ids bigint[], i_claim_ids bigint[], i_attempts int[], i_calls int[], i_steps text[], i_outcomes text[], i_providers text[], i_http int[],
@@ -70,7 +70,7 @@ begin
               join largesse.claim c on c.activity_id = r.a and c.id = r.c
              where r.step in ('reverse', 'inquire_reverse') and c.reversed_at is null
                and (r.outcome = 'done' or r.outcome = 'not_found' and c.attempts = r.attempt and c.lease_until is not null
-                                          and (c.outcome is distinct from 'done' or c.status = 'succeeded'))
+                                          and (coalesce(c.outcome, '') not in ('done', 'pending') or c.status = 'succeeded'))
              order by r.a, r.c for no key update of c) o;
     if v_back.a is not null then
       return query select e.activity_id, e.claim_id, e.status, false from largesse.claim_reversal_end(v_back.a, v_back.c, v_back.outcome) e;
@@ -114,7 +114,7 @@ begin
       from asked r
      where c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.lease_until is not null
        and case when r.step in ('deliver', 'inquire') then c.status = 'issuing' and c.reversal is null else true end
-       -- What is left of "not found" was said to have been delivered: the provider contradicts itself.
+       -- What is left of "not found" was said to have been delivered, or to be so later: the provider contradicts itself.
        and (r.outcome in ('pending', 'retry', 'unknown') or r.outcome = 'refused' and r.review is not null or r.outcome = 'not_found' and r.is_reversal)
     returning c.activity_id, c.id, c.status, c.review_since
   )

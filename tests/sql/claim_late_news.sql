@@ -96,3 +96,13 @@ select probe.expect('answered', probe.settle(7, 1, 'deliver', 'done', 'ref-7'), 
 select probe.expect('kept', probe.state(7), 'succeeded inquire - never - ref-7');
 select probe.expect('the first one stays', probe.settle(7, 1, 'deliver', 'done', 'ref-other'), 'nothing');
 select probe.expect('kept still', probe.state(7), 'succeeded inquire - never - ref-7');
+
+-- A delivery that the provider has accepted may come later than any call could run: that it is not there yet is no end.
+select probe.make(8);
+select probe.take(8);
+select probe.settle(8, 1, 'deliver', 'pending', 'ref-8', 'pending_too_long');
+select from probe.claim(8) c, largesse.claim_reverse(array[c.activity_id], array[c.id]);
+update largesse.claim set trust_after = null, next_attempt_at = now() where user_id = 8;
+select probe.expect('reverse', probe.take(8), 'reverse ref ref-8');
+select probe.expect('not found', probe.settle(8, 2, 'reverse', 'not_found'), 'issuing review');
+select probe.expect('waits', probe.state(8), 'issuing reverse refused never reversal_not_found ref-8');
