@@ -24,6 +24,8 @@ void signature_hmac_sha256(struct signature *s, const void *key, size_t key_len,
 // or raw bytes.
 void signature_webhook_sign(struct signature *s, const char *secret, size_t secret_len, const char *id,
                             int64_t timestamp_s, const char *body, size_t body_len, struct buf *out_header);
+// Of a secret that begins with "whsec_": it goes on with the base64 of 24 to 64 bytes. Others are raw bytes: true.
+bool signature_webhook_is_whole(const char *secret, size_t len);
 // Any of the space-separated signatures with any of the secrets; |now - timestamp| <= tolerance. RESULT_DENIED
 // otherwise.
 struct signature_secret {

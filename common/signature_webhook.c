@@ -14,6 +14,21 @@
 #define STRIPE_HEAD_BYTES_MAX    32            // "{timestamp}."
 #define TIMESTAMP_MAX_S          253402300799  // the last second of the year 9999
 
+#define SECRET_BYTES_MIN 24  // what Standard Webhooks asks for
+#define SECRET_BYTES_MAX 64
+
+bool signature_webhook_is_whole(const char *secret, size_t len)
+{
+  const size_t prefix_len = strlen("whsec_");
+  if (len < prefix_len || memcmp(secret, "whsec_", prefix_len) != 0) return true;
+  struct buf key;
+  buf_init(&key, CONF_SECRET_BYTES_MAX);
+  bool is_whole = text_from_base64(secret + prefix_len, len - prefix_len, &key) == RESULT_OK &&
+                  key.len >= SECRET_BYTES_MIN && key.len <= SECRET_BYTES_MAX;
+  buf_wipe(&key);
+  return is_whole;
+}
+
 // The key of a secret: what "whsec_…" encodes, or else the bytes as they are.
 static void secret_key(const char *secret, size_t len, struct buf *out)
 {

@@ -32,6 +32,8 @@ static enum result add_key(const struct callback_conf *conf, size_t index, struc
   enum result result = read_file("secrets", secret->value, &text, fault);
   if (result == RESULT_OK && is_by_key(profile) && signature_key_public(text.data, text.len, &key.rsa) != RESULT_OK)
     result = FAIL(fault, "callback.secrets: %.200s is no public RSA key and no certificate", secret->value);
+  if (result == RESULT_OK && profile == CALLBACK_STANDARD_WEBHOOKS && !signature_webhook_is_whole(text.data, text.len))
+    result = FAIL(fault, "callback.secrets: %.200s is not whsec_ and the base64 of 24 to 64 bytes", secret->value);
   if (result == RESULT_OK) {
     key.name = mem_strdup(secret->name);
     keys->items[keys->count] = key;

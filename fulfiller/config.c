@@ -150,4 +150,6 @@ static const struct conf_table table = {keys, ARRAY_LEN(keys), sizeof(struct ful
 
 const struct conf_table *fulfiller_provider_table(void) { return &provider_table; }
 
+const struct conf_table *fulfiller_webhook_table(void) { return &webhook_table; }
+
 const struct conf_table *fulfiller_conf_table(void) { return &table; }

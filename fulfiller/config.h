@@ -82,3 +82,4 @@ struct fulfiller_conf {
 
 const struct conf_table *fulfiller_conf_table(void);
 const struct conf_table *fulfiller_provider_table(void);  // of one block of providers
+const struct conf_table *fulfiller_webhook_table(void);   // of one endpoint of webhooks

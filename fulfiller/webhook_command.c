@@ -18,7 +18,7 @@
 
 struct call {
   struct cli cli;
-  const char *format, *reason, *since, *id, *state, *limit;  // NULL: not given
+  const char *format, *reason, *since, *id, *state, *limit, *after;  // NULL: not given
   bool is_all;
   char **words;
   size_t word_count;
@@ -43,7 +43,7 @@ static bool parse(struct call *c, const char *name, const char *usage, size_t wo
   const struct cmdline_option options[] = {
       {"--format", &c->format, NULL}, {"--reason", &c->reason, NULL}, {"--since", &c->since, NULL},
       {"--id", &c->id, NULL},         {"--state", &c->state, NULL},   {"--limit", &c->limit, NULL},
-      {"--all", NULL, &c->is_all},
+      {"--all", NULL, &c->is_all},    {"--after", &c->after, NULL},
   };
   char why[CMDLINE_WHY_BYTES] = "";
   const char *fault =
@@ -130,6 +130,23 @@ static bool deliveries_page(struct call *c, struct doc_list *list, int64_t *io_b
   return is_more;
 }
 
+// Is nothing there because there is no such endpoint?
+static void check_endpoint(struct call *c)
+{
+  struct db_args args;
+  struct db_rows *rows = NULL;
+  bool is_there = false;
+  db_args_init(&args);
+  db_args_null(&args);
+  db_args_i64(&args, DOC_LIST_PAGE);
+  if (ask(c, &SQL_WEBHOOK_LIST, &args, &rows)) {
+    for (size_t i = 0; i < db_rows_count(rows); i++)
+      is_there = is_there || strcmp(db_rows_text(rows, i, 0), c->words[0]) == 0;
+    if (!is_there) refuse_unknown(c);
+  }
+  db_rows_free(rows);
+}
+
 int webhook_command_deliveries(const void *config, struct log *log, int argc, char **argv)
 {
   struct call c;
@@ -140,8 +157,12 @@ int webhook_command_deliveries(const void *config, struct log *log, int argc, ch
   if (!parse(&c, "webhooks deliveries", WEBHOOK_DELIVERIES_USAGE, 1, false, argc, argv)) return c.cli.exit_code;
   if (c.state != NULL && !cmdline_choice(c.state, "waiting|done|dead", &state))
     return cli_misused(&c.cli, "--state must be waiting, done or dead");
+  if (c.after != NULL && (text_to_i64(c.after, strlen(c.after), &before) != RESULT_OK || before <= 0))
+    return cli_misused(&c.cli, "--after must be the ID of a delivery");
   if (!open_session(&c, config)) return c.cli.exit_code;
-  if (doc_list_begin(&list, &c.cli, delivery_columns, c.is_json == 1, c.limit == NULL ? "100" : c.limit)) {
+  check_endpoint(&c);
+  if (c.cli.exit_code == EXIT_OK &&
+      doc_list_begin(&list, &c.cli, delivery_columns, c.is_json == 1, c.limit == NULL ? "100" : c.limit)) {
     while (deliveries_page(&c, &list, &before)) {}
     (void)doc_list_end(&list);
   }

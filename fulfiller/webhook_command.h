@@ -5,7 +5,7 @@
 
 struct log;
 #define WEBHOOK_LIST_USAGE       "[--format text|json]"
-#define WEBHOOK_DELIVERIES_USAGE "NAME [--state waiting|done|dead] [--limit N] [--format text|json]"
+#define WEBHOOK_DELIVERIES_USAGE "NAME [--state waiting|done|dead] [--limit N] [--after ID] [--format text|json]"
 #define WEBHOOK_SWITCH_USAGE     "NAME --reason TEXT"
 #define WEBHOOK_REPLAY_USAGE     "NAME --since T [--all] | --id N  --reason TEXT"
 int webhook_command_list(const void *config, struct log *log, int argc, char **argv);

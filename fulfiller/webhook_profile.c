@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "fulfiller/webhook_secrets.h"
 
 #define TYPES_BYTES_MAX 8192
 #define NAME_CHARS      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
@@ -20,10 +21,20 @@ static bool is_name(const char *text)
   return len > 0 && len <= 64 && strspn(text, NAME_CHARS) == len;
 }
 
+// Events are about claims, activities and the endpoints themselves.
+static bool has_subject(const char *text)
+{
+  static const char *const subjects[] = {"claim.", "activity.", "webhook."};
+  for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
+    if (strncmp(text, subjects[i], strlen(subjects[i])) == 0) return true;
+  return false;
+}
+
 // Words joined by dots; the last one may be a star.
 static bool is_type(const char *text)
 {
   if (strcmp(text, "*") == 0) return true;
+  if (!has_subject(text)) return false;
   for (;;) {
     size_t word = strspn(text, TYPE_CHARS);
     if (word == 0) return strcmp(text, "*") == 0;
@@ -98,15 +109,28 @@ void webhook_profile_release(struct webhook_profile *p)
   mem_free(p->allowed);
 }
 
+static enum result fault_of(const struct conf_entry *entry, const char *file, const struct conf_fault *inner,
+                            struct conf_fault *out_fault)
+{
+  int line = conf_entry_line(fulfiller_webhook_table(), entry, inner->text);
+  if (line < 0) line = entry->line;  // out of the environment, which has no lines
+  return FAIL(out_fault, "%.100s:%d: fulfiller.webhooks.%.64s.%.200s", file == NULL ? "configuration" : file, line,
+              entry->name, inner->text);
+}
+
 enum result webhook_check_all(const struct fulfiller_conf *conf, const char *file, struct conf_fault *out_fault)
 {
   for (size_t i = 0; i < conf->webhooks.count; i++) {
     const struct conf_entry *entry = &conf->webhooks.items[i];
     struct webhook_profile p;
     struct conf_fault inner = {.text = ""};
-    if (webhook_profile_compile(entry, &p, &inner) != RESULT_OK)
-      return FAIL(out_fault, "%s:%d: fulfiller.webhooks.%s.%.250s", file, entry->line, entry->name, inner.text);
+    if (webhook_profile_compile(entry, &p, &inner) != RESULT_OK) return fault_of(entry, file, &inner, out_fault);
     webhook_profile_release(&p);
+    struct webhook_secrets secrets;
+    const struct webhook_conf *block = entry->block;
+    if (webhook_secrets_read(&block->secrets, &secrets, &inner) != RESULT_OK)
+      return fault_of(entry, file, &inner, out_fault);
+    webhook_secrets_release(&secrets);
   }
   return RESULT_OK;
 }

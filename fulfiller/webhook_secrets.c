@@ -4,9 +4,11 @@
 #include "fulfiller/webhook_secrets.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "common/limits.h"
 #include "common/mem.h"
+#include "common/signature.h"
 
 static enum result read_one(const char *path, struct buf *out, struct conf_fault *fault)
 {
@@ -14,7 +16,10 @@ static enum result read_one(const char *path, struct buf *out, struct conf_fault
   const char *why = result == RESULT_DENIED    ? "must not be readable by everybody"
                     : result == RESULT_INVALID ? "is empty"
                                                : "cannot be read";
-  if (result == RESULT_OK) return RESULT_OK;
+  if (result == RESULT_OK && out->len >= 6 && memcmp(out->data, "whsec_", 6) == 0 &&
+      signature_webhook_is_whole(out->data, out->len))
+    return RESULT_OK;
+  if (result == RESULT_OK) why = "is not whsec_ and the base64 of 24 to 64 bytes";
   snprintf(fault->text, sizeof fault->text, "secrets: %.200s %s", path, why);
   return RESULT_INVALID;
 }

@@ -160,9 +160,27 @@ static void a_raw_secret_is_used_as_it_is(void **state)
   buf_release(&b);
 }
 
+static void secrets_are_whole_or_raw(void **state)
+{
+  static const struct {
+    const char *secret;
+    bool is_whole;
+  } cases[] = {{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", true},
+               {"raw bytes", true},
+               {"whsec_", false},
+               {"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS", false},   // cut off
+               {"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS_", false},  // of another alphabet
+               {"whsec_c2hvcnQ=", false}};
+  (void)state;
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+    if (signature_webhook_is_whole(cases[i].secret, strlen(cases[i].secret)) != cases[i].is_whole)
+      fail_msg("%s", cases[i].secret);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(secrets_are_whole_or_raw),
       cmocka_unit_test_setup_teardown(sha256_matches_published_vectors, setup, teardown),
       cmocka_unit_test_setup_teardown(hmac_matches_rfc_4231, setup, teardown),
       cmocka_unit_test_setup_teardown(an_empty_key_is_not_the_key_before, setup, teardown),
