@@ -21,10 +21,6 @@ const char *outcome_name(enum outcome o)
   return names[o];
 }
 
-// A provider that answered with a fault of its own is not working on it any more. All other 5xx may come from a gateway
-// while it still does: 502, 503, 504, and those that proxies made up for their time-outs (520 to 530, 561, 598, 599).
-bool outcome_has_call_ended(const struct verdict *v) { return v->status == 500 || v->status == 501; }
-
 void verdict_put(char *field, size_t size, const char *text)
 {
   size_t len = strlen(text), to = 0;

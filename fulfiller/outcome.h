@@ -69,8 +69,6 @@ struct verdict {
 // now: for a Retry-After that is a date.
 void outcome_classify(const struct answer_rules *rules, const struct http_answer *answer, struct wall_time now,
                       struct verdict *out_verdict);
-// Does the answer say that nobody works on the call any more, so that a "not found" counts at once?
-bool outcome_has_call_ended(const struct verdict *v);
 // How long a Retry-After header asks to wait: seconds or a date, at most max; nothing, the past or nonsense is 0.
 struct span outcome_retry_after(const char *header, struct wall_time now, struct span max);
 // Copies text into a field of a verdict: cut between code points, invalid bytes and control characters become '?'.

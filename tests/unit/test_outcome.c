@@ -366,16 +366,6 @@ static void an_answer_to_a_repeat_leaves_the_first_call_open(void **state)
   }
 }
 
-// Only the provider's own fault says that the call is over; a gateway does not know.
-static void behind_a_gateway_the_call_may_still_run(void **state)
-{
-  (void)state;
-  for (int status = 100; status < 600; status++) {
-    struct verdict v = {.outcome = OUTCOME_UNKNOWN, .status = status};
-    assert_int_equal(outcome_has_call_ended(&v), status == 500 || status == 501);
-  }
-}
-
 static void an_unknown_outcome_is_asked_about_repeated_or_reviewed(void **state)
 {
   (void)state;
@@ -428,7 +418,6 @@ int main(void)
       cmocka_unit_test(retries_climb_the_ladder_and_end_in_review),
       cmocka_unit_test(more_patience_than_the_rung_has_is_given),
       cmocka_unit_test(an_answer_to_a_repeat_leaves_the_first_call_open),
-      cmocka_unit_test(behind_a_gateway_the_call_may_still_run),
       cmocka_unit_test(an_unknown_outcome_is_asked_about_repeated_or_reviewed),
       cmocka_unit_test(pending_waits_without_using_up_attempts),
       cmocka_unit_test(done_and_refused_end_everything),
