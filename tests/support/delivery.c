@@ -8,6 +8,7 @@
 #include "common/mem.h"
 #include "tests/support/claims.h"
 #include "tests/support/http.h"
+#include "tests/support/provider_yaml.h"
 #include "tests/support/simulator.h"
 #include "tests/support/support.h"
 
@@ -15,33 +16,11 @@
 #define LEDGER_PAGE      5000
 #define SCRIPT_BYTES_MAX (1024 * 1024)
 
-#define REQUESTS                                                                                             \
-  "      base_url: http://127.0.0.1:1\n"                                                                     \
-  "      request_id_header: Idempotency-Key\n"                                                               \
-  "      deliver:\n"                                                                                         \
-  "        path: /credits\n"                                                                                 \
-  "        body: '{\"requestId\": \"${claim.requestId}\", \"userId\": \"${claim.userId}\", \"rewardCode\": " \
-  "\"${reward.code}\","                                                                                      \
-  " \"amount\": ${reward.amount}, \"currency\": ${reward.currency}, \"quantity\": ${claim.quantity}}'\n"     \
-  "        answers: {'2xx /status=SUCCESS': done, '2xx /status=PENDING': pending, '2xx': unknown}\n"         \
-  "      inquire:\n"                                                                                         \
-  "        path: /credits/${claim.requestId}\n"                                                              \
-  "      reverse:\n"                                                                                         \
-  "        path: /credits/${claim.id}/reverse\n"                                                             \
-  "        body: '{\"refundId\": \"${claim.requestId}\"}'\n"                                                 \
-  "        answers: {'2xx /status=SUCCESS': done, '2xx': unknown}\n"                                         \
-  "      inquire_reverse:\n"                                                                                 \
-  "        path: /credits/${claim.id}/reverse/${claim.requestId}\n"                                          \
-  "      pending_poll: 1s\n"                                                                                 \
+#define REQUESTS \
+  SIMULATOR_ELSEWHERE SIMULATOR_DELIVER("") SIMULATOR_INQUIRE SIMULATOR_REVERSE("") "      pending_poll: 1s\n" \
   "      breaker: { failure_ratio: 0 }\n"
 
-static const char config[] =
-    "scheduler:\n"
-    "  claims:\n"
-    "    sweep_after: 2s\n"
-    "  sweep:\n"
-    "    every: 200ms\n"
-    "    base: 1s\n"
+static const char config[] = SWEEPS_SOON
     "fulfiller:\n"
     "  providers:\n"
     "    simulator:\n" REQUESTS
@@ -63,19 +42,10 @@ static const char config[] =
 
 // --- the stack
 
-static char *write_config(void)
-{
-  char *dir = support_log_dir(), *path = support_format("%s/delivery.yaml", dir);
-  FILE *f = fopen(path, "we");
-  if (f == NULL || fputs(config, f) < 0 || fclose(f) != 0) support_die("cannot write %s", path);
-  mem_free(dir);
-  return path;
-}
-
 struct stack *delivery_stack(struct server *server, const struct stack_options *options)
 {
   struct stack_options o = *options;
-  char *path = write_config();
+  char *path = support_write("delivery.yaml", "%s", config);
   o.config = path;
   struct stack *s = stack_start(server, &o);
   simulator_config(s->simulator_port, "{\"dedupe\":false}");

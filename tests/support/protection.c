@@ -15,32 +15,16 @@
 #include "common/text.h"
 #include "tests/support/claims.h"
 #include "tests/support/http.h"
+#include "tests/support/provider_yaml.h"
 #include "tests/support/simulator.h"
 #include "tests/support/support.h"
 
-#define BODY                                                                                                 \
-  "        body: '{\"requestId\": \"${claim.requestId}\", \"userId\": \"${claim.userId}\", \"rewardCode\": " \
-  "\"${reward.code}\","                                                                                      \
-  " \"amount\": ${reward.amount}, \"currency\": ${reward.currency}, \"quantity\": ${claim.quantity}}'\n"
-#define REQUESTS                                                                                     \
-  "      request_id_header: Idempotency-Key\n"                                                       \
-  "      deliver:\n"                                                                                 \
-  "        path: /credits\n" BODY                                                                    \
-  "        answers: {'2xx /status=SUCCESS': done, '2xx /status=PENDING': pending, '2xx': unknown}\n" \
-  "      inquire:\n"                                                                                 \
-  "        path: /credits/${claim.requestId}\n"
+#define REQUESTS SIMULATOR_DELIVER("") SIMULATOR_INQUIRE
 
-static const char config[] =
-    "scheduler:\n"
-    "  claims:\n"
-    "    sweep_after: 2s\n"
-    "  sweep:\n"
-    "    every: 200ms\n"
-    "    base: 1s\n"
+static const char config[] = SWEEPS_SOON
     "fulfiller:\n"
     "  providers:\n"
-    "    simulator:\n"
-    "      base_url: http://127.0.0.1:1\n" REQUESTS
+    "    simulator:\n" SIMULATOR_ELSEWHERE REQUESTS
     "      total_timeout: 500ms\n"
     "      connect_timeout: 400ms\n"
     "      not_found_after: 500ms\n"
@@ -49,8 +33,7 @@ static const char config[] =
     "      concurrency: 8\n"
     "      prefetch: 64\n"
     "      breaker: { window: 2s, min_calls: 6, failure_ratio: 50, open_for: 500ms, open_max: 2s }\n"
-    "    simulator-b:\n"
-    "      base_url: http://127.0.0.1:1\n" REQUESTS
+    "    simulator-b:\n" SIMULATOR_ELSEWHERE REQUESTS
     "      total_timeout: 4s\n"
     "      connect_timeout: 1s\n"
     "      not_found_after: 4s\n"
@@ -104,16 +87,6 @@ static int open_black_hole(int fds[2])
 
 // --- the stack
 
-static char *write_config(int black_port, int mute_port)
-{
-  char *dir = support_log_dir(), *path = support_format("%s/protection.yaml", dir);
-  FILE *f = fopen(path, "we");
-  if (f == NULL || fprintf(f, config, black_port, mute_port) < 0 || fclose(f) != 0)
-    support_die("cannot write %s", path);
-  mem_free(dir);
-  return path;
-}
-
 static int port_in_log(struct process *p)
 {
   static const char mark[] = "http.server_started address=127.0.0.1 port=";
@@ -142,7 +115,7 @@ int protection_set_up(void **state)
   struct protection_rig *rig = MEM_NEW(struct protection_rig);
   rig->server = server_start();
   int black_port = open_black_hole(rig->black_hole);
-  char *path = write_config(black_port, ntohs(open_mute(&rig->mute, 4096).sin_port));
+  char *path = support_write("protection.yaml", config, black_port, ntohs(open_mute(&rig->mute, 4096).sin_port));
   rig->stack = stack_start(rig->server, &(struct stack_options){.config = path});
   protection_heal(rig->stack);
   protection_start_second(rig);

@@ -3,6 +3,7 @@
 #include "tests/support/support.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <netinet/in.h>
 #include <stdarg.h>
@@ -108,6 +109,20 @@ char *support_log_dir(void)
   mem_free(program);
   mem_free(dir);
   mem_free(parent);
+  return path;
+}
+
+char *support_write(const char *name, const char *format, ...)
+{
+  char *dir = support_log_dir(), *path = support_format("%s/%s", dir, name);
+  va_list args;
+  va_start(args, format);
+  (void)unlink(path);
+  int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+  if (f == NULL || vfprintf(f, format, args) < 0 || fclose(f) != 0) support_die("cannot write %s", path);
+  va_end(args);
+  mem_free(dir);
   return path;
 }
 

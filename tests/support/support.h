@@ -18,6 +18,8 @@ char *support_bin(const char *name);
 char *support_format(const char *format, ...) PRINTF_LIKE(1, 2);
 // Folder for the logs of what this program starts: build/<variant>/log/<program>. Created.
 char *support_log_dir(void);
+// Writes a file of that folder, readable by its owner only, in place of an earlier one. Its path; heap.
+char *support_write(const char *name, const char *format, ...) PRINTF_LIKE(2, 3);
 // A port nobody listens on, outside the kernel's range for outgoing connections. Programs that run side by side get
 // different ones; `offset` from 0 tells the ports of one program apart.
 int support_free_port(int *next_offset);

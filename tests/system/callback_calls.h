@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -21,6 +20,7 @@
 #include "tests/support/claims.h"
 #include "tests/support/delivery.h"
 #include "tests/support/http.h"
+#include "tests/support/provider_yaml.h"
 #include "tests/support/simulator.h"
 #include "tests/support/support.h"
 
@@ -30,20 +30,9 @@
 #define CALLBACK_OLD         "the old secret"
 
 // Calls may take 4 s; pending claims are not asked about, so only callbacks decide.
-#define CALLBACK_REQUESTS                                                                                    \
-  "      base_url: http://127.0.0.1:%d\n"                                                                    \
-  "      deliver:\n"                                                                                         \
-  "        path: /credits\n"                                                                                 \
-  "        body: '{\"requestId\": \"${claim.requestId}\", \"userId\": \"${claim.userId}\", \"rewardCode\": " \
-  "\"${reward.code}\", \"amount\": ${reward.amount}, \"currency\": ${reward.currency}, \"quantity\": "       \
-  "${claim.quantity}}'\n"                                                                                    \
-  "        answers: {'2xx /status=SUCCESS': done, '2xx /status=PENDING': pending, '2xx': unknown}\n"         \
-  "      inquire: {path: '/credits/${claim.requestId}'}\n"                                                   \
-  "      reverse:\n"                                                                                         \
-  "        path: /credits/${claim.id}/reverse\n"                                                             \
-  "        body: '{\"refundId\": \"${claim.requestId}\"}'\n"                                                 \
-  "        answers: {'2xx /status=SUCCESS': done, '2xx /status=PENDING': pending, '2xx': unknown}\n"         \
-  "      inquire_reverse: {path: '/credits/${claim.id}/reverse/${claim.requestId}'}\n"                       \
+#define CALLBACK_REQUESTS \
+  "      base_url: http://127.0.0.1:%d\n" \
+  SIMULATOR_DELIVER("") SIMULATOR_INQUIRE SIMULATOR_REVERSE("'2xx /status=PENDING': pending, ") \
   "      total_timeout: 4s\n"                                                                                \
   "      not_found_after: 4s\n"                                                                              \
   "      ladder: [1s, 4s]\n"                                                                                 \
@@ -58,27 +47,12 @@ struct callback_rig {
   char secret[256];  // of simulator and simulator-b
 };
 
-UNUSED static void rig_write(const char *path, const char *text)
-{
-  FILE *f = fopen(path, "we");
-  if (f == NULL || fputs(text, f) < 0 || fchmod(fileno(f), 0600) != 0 || fclose(f) != 0)
-    support_die("cannot write %s", path);
-}
-
-UNUSED static void rig_file(const struct callback_rig *rig, const char *name, const char *text)
-{
-  char *path = support_format("%s/%s", rig->dir, name);
-  rig_write(path, text);
-  mem_free(path);
-}
-
 #define CALLBACK_PROVIDER(name, callback) "    " name ":\n" CALLBACK_REQUESTS "      callback: {" callback "}\n"
 
 // The rotating provider has these secrets; the others have theirs for good.
 UNUSED static void rig_configure(const struct callback_rig *rig, int port, const char *rotating)
 {
-  static const char form[] =
-      "scheduler: {claims: {sweep_after: 2s}, sweep: {every: 200ms, base: 1s}}\n"
+  static const char form[] = SWEEPS_SOON
       "fulfiller:\n"
       "  body_max: 16KiB\n"
       "  providers:\n"
@@ -91,12 +65,8 @@ UNUSED static void rig_configure(const struct callback_rig *rig, int port, const
                         "profile: wechatpay_v3, secrets: {" CALLBACK_SERIAL ": '%s/public.pem'}, decrypt_key: '%s/aes'")
           CALLBACK_PROVIDER("alipay",
                             "profile: alipay, secrets: {a: '%s/public.pem'}, require: {/app_id: '2014072300007148'}");
-  FILE *f = fopen(rig->config, "we");
-  if (f == NULL ||
-      fprintf(f, form, port, port, port, port, rotating, port, rig->dir, port, rig->dir, rig->dir, port, rig->dir) <
-          0 ||
-      fclose(f) != 0)
-    support_die("cannot write %s", rig->config);
+  mem_free(support_write("callbacks.yaml", form, port, port, port, port, rotating, port, rig->dir, port, rig->dir,
+                         rig->dir, port, rig->dir));
 }
 
 #define ROTATING_BOTH "new: '%s/new', old: '%s/old'"
@@ -110,9 +80,9 @@ UNUSED static int rig_set_up(void **state)
   rig->signature = signature_new();
   rig->dir = support_log_dir();
   rig->config = support_format("%s/callbacks.yaml", rig->dir);
-  rig_file(rig, "new", CALLBACK_NEW "\n");
-  rig_file(rig, "old", CALLBACK_OLD "\n");
-  rig_file(rig, "aes", CALLBACK_DECRYPT_KEY);
+  mem_free(support_write("new", CALLBACK_NEW "\n"));
+  mem_free(support_write("old", CALLBACK_OLD "\n"));
+  mem_free(support_write("aes", CALLBACK_DECRYPT_KEY));
   const char *const make[] = {
       "/bin/sh", "-c",
       "umask 077 && openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out \"$0/private.pem\" "

@@ -18,6 +18,7 @@
 #include "common/text.h"
 #include "tests/support/claims.h"
 #include "tests/support/http.h"
+#include "tests/support/provider_yaml.h"
 #include "tests/support/simulator.h"
 #include "tests/support/stack.h"
 #include "tests/support/support.h"
@@ -25,16 +26,8 @@
 #define HOSTILE_CLICKS_AT_ONCE 100
 #define HOSTILE_LEDGER_PAGE    2000
 
-#define HOSTILE_DELIVER                                                                                            \
-  "      base_url: http://127.0.0.1:1\n"                                                                           \
-  "      request_id_header: Idempotency-Key\n"                                                                     \
-  "      request_id_field: requestId\n"                                                                            \
-  "      deliver:\n"                                                                                               \
-  "        path: /credits\n"                                                                                       \
-  "        body: '{\"userId\": \"${claim.userId}\", \"rewardCode\": \"${reward.code}\", \"amount\": "              \
-  "${reward.amount}, \"currency\": ${reward.currency}, \"quantity\": ${claim.quantity}}'\n"                        \
-  "        answers: {'2xx /status=SUCCESS': done, '2xx /status=PENDING': pending, '2xx /status=FAILED': refused, " \
-  "'2xx': unknown}\n"                                                                                              \
+#define HOSTILE_DELIVER \
+  SIMULATOR_ELSEWHERE SIMULATOR_DELIVER("'2xx /status=FAILED': refused, ") \
   "      total_timeout: 1s\n"                                                                                      \
   "      connect_timeout: 1s\n"                                                                                    \
   "      not_found_after: 2s\n"                                                                                    \
@@ -55,8 +48,7 @@ static const char hostile_config[] =
     "    base: 2s\n"
     "fulfiller:\n"
     "  providers:\n"
-    "    simulator:\n" HOSTILE_DELIVER
-    "      inquire: { path: '/credits/${claim.requestId}' }\n"
+    "    simulator:\n" HOSTILE_DELIVER SIMULATOR_INQUIRE
     "      reverse: { path: '/credits/${claim.id}/reverse', body: '{\"refundId\": \"${claim.requestId}\"}' }\n"
     "      inquire_reverse: { path: '/credits/${claim.id}/reverse/${claim.requestId}' }\n"
     "      pending_poll: 700ms\n"
@@ -70,15 +62,6 @@ static inline uint64_t hostile_seed(void)
     support_die("LARGESSE_SEED must be a number");
   print_message("seed %llu\n", (unsigned long long)seed);
   return seed;
-}
-
-static inline char *hostile_write_config(void)
-{
-  char *dir = support_log_dir(), *path = support_format("%s/hostile.yaml", dir);
-  FILE *f = fopen(path, "we");
-  if (f == NULL || fputs(hostile_config, f) < 0 || fclose(f) != 0) support_die("cannot write %s", path);
-  mem_free(dir);
-  return path;
 }
 
 // Every change of a claim's state is written down by the database itself, to be looked at in the end.
@@ -95,7 +78,7 @@ static inline void hostile_watch_states(struct sql *sql)
 
 static inline struct stack *hostile_stack(struct server *server, const char *const *env)
 {
-  char *path = hostile_write_config();
+  char *path = support_write("hostile.yaml", "%s", hostile_config);
   struct stack *s = stack_start(server, &(struct stack_options){.config = path, .env = env});
   hostile_watch_states(s->sql);
   mem_free(path);

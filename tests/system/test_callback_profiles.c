@@ -202,11 +202,11 @@ static void old_and_new_secrets_are_in_force_until_the_old_one_goes(void **state
   assert_int_equal(with_a_wrong_one_before(rig), 401);
   assert_int_equal(rotating(rig, "b46-6", CALLBACK_NEW, NULL), 204);
   // The same file with other content is read again too.
-  rig_file(rig, "new", "a third secret");
+  mem_free(support_write("new", "a third secret"));
   process_signal(rig->stack->fulfiller, SIGHUP);
   WAIT_FOR(rotating(rig, "b46-7", "a third secret", NULL) == 204, 10);
   assert_int_equal(rotating(rig, "b46-8", CALLBACK_NEW, NULL), 401);
-  rig_file(rig, "new", CALLBACK_NEW);
+  mem_free(support_write("new", CALLBACK_NEW));
   mem_free(only_new);
 }
 

@@ -15,6 +15,7 @@
 #include "common/mem.h"
 #include "tests/support/claims.h"
 #include "tests/support/delivery.h"
+#include "tests/support/provider_yaml.h"
 #include "tests/support/simulator.h"
 #include "tests/support/support.h"
 
@@ -23,23 +24,10 @@
 #define SLACK_MS 5000  // a rung that comes late, a machine that is busy
 
 // The first rung is shorter than what is asked for, the cap longer.
-static const char config[] =
-    "scheduler:\n"
-    "  claims: { sweep_after: 2s }\n"
-    "  sweep: { every: 200ms, base: 1s }\n"
+static const char config[] = SWEEPS_SOON
     "fulfiller:\n"
     "  providers:\n"
-    "    simulator:\n"
-    "      base_url: http://127.0.0.1:1\n"
-    "      request_id_header: Idempotency-Key\n"
-    "      request_id_field: requestId\n"
-    "      deliver:\n"
-    "        path: /credits\n"
-    "        body: '{\"userId\": \"${claim.userId}\", \"rewardCode\": \"${reward.code}\", \"amount\": "
-    "${reward.amount}, "
-    "\"currency\": ${reward.currency}, \"quantity\": ${claim.quantity}}'\n"
-    "        answers: {'2xx /status=SUCCESS': done, '2xx /status=PENDING': pending, '2xx': unknown}\n"
-    "      inquire: { path: '/credits/${claim.requestId}' }\n"
+    "    simulator:\n" SIMULATOR_ELSEWHERE SIMULATOR_DELIVER("") SIMULATOR_INQUIRE
     "      total_timeout: 2s\n"
     "      connect_timeout: 1s\n"
     "      not_found_after: 4s\n"
@@ -51,13 +39,10 @@ static const char config[] =
 static int set_up(void **state)
 {
   struct server *server = server_start();
-  char *dir = support_log_dir(), *path = support_format("%s/patience.yaml", dir);
-  FILE *f = fopen(path, "we");
-  if (f == NULL || fputs(config, f) < 0 || fclose(f) != 0) support_die("cannot write %s", path);
+  char *path = support_write("patience.yaml", "%s", config);
   struct stack *s = stack_start(server, &(struct stack_options){.config = path, .no_reconciler = true});
   simulator_config(s->simulator_port, "{\"dedupe\":false}");
   mem_free(path);
-  mem_free(dir);
   *state = s;
   return 0;
 }

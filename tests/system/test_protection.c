@@ -126,7 +126,7 @@ static void commands_and_calls_say_what_is_wrong(void **state)
   assert_int_equal(post(s, "/v1/providers/simulator/set", "{\"concurrency\":0}"), 400);
   assert_int_equal(post(s, "/v1/providers/simulator/set", "{\"concurrency\":\"8\"}"), 400);
   assert_int_equal(post(s, "/v1/providers/simulator/set", "{\"concurrency\":null,\"rate\":null}"), 200);
-  assert_int_equal(post(s, "/v1/providers/simulator/resume", "{}"), 200);
+  assert_int_equal(post(s, "/v1/providers/simulator/resume", NULL), 200);
   json_t *list = NULL;
   assert_int_equal(http_json(s->reconciler_port, "GET", "/v1/providers", NULL, &list), 200);
   assert_int_equal(json_array_size(json_object_get(list, "items")), 4);

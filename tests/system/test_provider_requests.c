@@ -19,6 +19,7 @@
 #include "tests/support/claims.h"
 #include "tests/support/delivery.h"
 #include "tests/support/hook.h"
+#include "tests/support/provider_yaml.h"
 #include "tests/support/sql.h"
 #include "tests/support/support.h"
 
@@ -32,17 +33,11 @@ struct house {
   char *config, *secret;
 };
 
-static void write_text(const char *path, const char *text)
-{
-  FILE *f = fopen(path, "we");
-  if (f == NULL || fputs(text, f) < 0 || fchmod(fileno(f), 0600) != 0 || fclose(f) != 0)
-    support_die("cannot write %s", path);
-}
-
 static void write_config(const struct house *h, int port)
 {
-  char *text = support_format(
-      "scheduler: {claims: {sweep_after: 2s}, sweep: {every: 200ms, base: 1s}}\n"
+  mem_free(support_write(
+      "largesse.yaml",
+      SWEEPS_SOON
       "fulfiller:\n"
       "  providers:\n"
       "    simulator: { base_url: \"http://127.0.0.1:1\", deliver: { path: /x } }\n"
@@ -56,9 +51,7 @@ static void write_config(const struct house *h, int port)
       "      deliver: { path: /hook, body: '{\"userId\": ${claim.userId}, \"app\": \"${secret.key}\"}' }\n"
       "      repeat_is_safe: true\n"
       "      ladder: [300ms]\n",
-      port, h->secret);
-  write_text(h->config, text);
-  mem_free(text);
+      port, h->secret));
 }
 
 static int set_up(void **state)
@@ -69,8 +62,7 @@ static int set_up(void **state)
   h->hook = hook_open(&port);
   h->signature = signature_new();
   h->config = support_format("%s/largesse.yaml", dir);
-  h->secret = support_format("%s/key", dir);
-  write_text(h->secret, FIRST_SECRET "\n");
+  h->secret = support_write("key", FIRST_SECRET "\n");
   write_config(h, port);
   struct stack_options options = {.no_reconciler = true, .no_simulator = true, .config = h->config};
   h->s = stack_start(server_start(), &options);
@@ -165,13 +157,13 @@ static void a_file_is_read_again_on_sighup(void **state)
 {
   struct house *h = *state;
   struct delivery_claim claim;
-  write_text(h->secret, SECOND_SECRET "\n");
+  mem_free(support_write("key", SECOND_SECRET "\n"));
   process_signal(h->s->fulfiller, SIGHUP);
   WAIT_FOR(process_log_has(h->s->fulfiller, "config.reloaded"), 10);
   struct hook_call call = deliver(h, 3, &claim);
   assert_true(is_signed_with(h, &call, SECOND_SECRET));
   // A file that anybody may read is no secret: the one before stays.
-  write_text(h->secret, FIRST_SECRET "\n");
+  mem_free(support_write("key", FIRST_SECRET "\n"));
   assert_int_equal(chmod(h->secret, 0644), 0);
   process_signal(h->s->fulfiller, SIGHUP);
   WAIT_FOR(process_log_has(h->s->fulfiller, "config.rejected"), 10);
