@@ -84,6 +84,7 @@ static void a_call_has_nothing_of_the_one_before(void **state)
   f->client = NULL;
   assert_int_equal(unsent.calls, 1);
   assert_int_equal(unsent.stage, HTTP_NEVER_SENT);  // its handle has sent bytes before
+  outcome_release(&unsent);
 }
 
 // Nobody watches a kept connection between two calls, as far as libcurl knows. When the other side closes it, the loop
