@@ -141,7 +141,8 @@ declare
   v_counts   jsonb := '{}';
 begin
   if i_operation_id is null then
-    select o.* into v_op from largesse.operation o where o.state = 'running' and o.next_at <= v_now order by o.next_at, o.id limit 1 for update skip locked;
+    -- Any of them: one that fails each time holds up no other.
+    select o.* into v_op from largesse.operation o where o.state = 'running' and o.next_at <= v_now order by random() limit 1 for update skip locked;
   else
     select o.* into v_op from largesse.operation o where o.id = i_operation_id for update;
   end if;

@@ -195,3 +195,19 @@ do $$ declare v record; begin
     raise exception 'audit: %', v;
   end loop;
 end $$;
+
+-- An operation whose step fails each time holds up no other.
+create function probe.break_it() returns trigger language plpgsql as $$ begin raise exception 'broken'; end $$;
+create temp table both_of as
+  select (largesse.operation_begin('retry', array[(select max(id) from largesse.dead_letter)], null, null, null, null, null, null, 'x', 'w', null, true, 10, null)).operation_id as broken,
+         (largesse.operation_begin('retry', array[(select min(id) from largesse.dead_letter)], null, null, null, null, null, null, 'x', 'w', null, true, 10, null)).operation_id as whole;
+do $$ begin
+  execute format('create trigger broken before update on largesse.operation_item for each row when (old.operation_id = %s) execute function probe.break_it()', (select broken from both_of));
+  for n in 1 .. 200 loop
+    begin
+      perform 1 from largesse.operation_step(null, 10);
+    exception when raise_exception then null;
+    end;
+  end loop;
+end $$;
+select probe.expect('the other one is done', string_agg(o.state, ' ' order by o.id = b.whole), 'running done') from both_of b join largesse.operation o on o.id in (b.broken, b.whole);
