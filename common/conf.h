@@ -108,6 +108,7 @@ bool conf_needs_restart(const struct conf_table *table, const void *old_config, 
 // configuration file's folder is the caller's business. RESULT_DENIED when the file is readable by everybody,
 // RESULT_INVALID when it is empty.
 MUST_CHECK enum result conf_read_secret(const char *path, struct buf *out);
+const char *conf_secret_why(enum result result);  // the end of a sentence that begins with the path: "is not there"
 
 // The line of a key of an entry's block, given as "key: reason" or "key": the one of the key, else of its section, else
 // of the entry.

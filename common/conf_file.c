@@ -60,3 +60,14 @@ enum result conf_read_secret(const char *path, struct buf *out)
 {
   return conf_read_file(path, CONF_SECRET_BYTES_MAX, true, out);
 }
+
+const char *conf_secret_why(enum result result)
+{
+  switch (result) {
+    case RESULT_NOT_FOUND: return "is not there";
+    case RESULT_DENIED: return "may not be opened, or may be read by everybody";
+    case RESULT_INVALID: return "is empty or a folder";
+    case RESULT_TOO_BIG: return "is larger than 64 KiB";
+    default: return "cannot be read";
+  }
+}

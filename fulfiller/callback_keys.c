@@ -13,12 +13,9 @@ static bool is_by_key(int profile) { return profile == CALLBACK_WECHATPAY_V3 || 
 
 static enum result read_file(const char *key, const char *path, struct buf *out, struct conf_fault *fault)
 {
-  switch (conf_read_secret(path, out)) {
-    case RESULT_OK: return RESULT_OK;
-    case RESULT_DENIED: return FAIL(fault, "callback.%s: %.200s must not be readable by everybody", key, path);
-    case RESULT_INVALID: return FAIL(fault, "callback.%s: %.200s is empty", key, path);
-    default: return FAIL(fault, "callback.%s: cannot read %.200s", key, path);
-  }
+  enum result result = conf_read_secret(path, out);
+  if (result == RESULT_OK) return RESULT_OK;
+  return FAIL(fault, "callback.%s: %.200s %s", key, path, conf_secret_why(result));
 }
 
 static enum result add_key(const struct callback_conf *conf, size_t index, struct callback_keys *keys,

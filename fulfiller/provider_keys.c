@@ -15,14 +15,9 @@
 
 static enum result read_file(const struct conf_pair *secret, struct buf *out, struct conf_fault *fault)
 {
-  switch (conf_read_secret(secret->value, out)) {
-    case RESULT_OK: break;
-    case RESULT_DENIED:
-      return FAIL(fault, "secrets: '%.60s': %.200s cannot be opened, or everybody may read it", secret->name,
-                  secret->value);
-    case RESULT_INVALID: return FAIL(fault, "secrets: '%.60s': %.200s is empty", secret->name, secret->value);
-    default: return FAIL(fault, "secrets: '%.60s': cannot read %.200s", secret->name, secret->value);
-  }
+  enum result result = conf_read_secret(secret->value, out);
+  if (result != RESULT_OK)
+    return FAIL(fault, "secrets: '%.60s': %.200s %s", secret->name, secret->value, conf_secret_why(result));
   if (!text_is_utf8(out->data, out->len))
     return FAIL(fault, "secrets: '%.60s': %.200s is not text", secret->name, secret->value);
   return RESULT_OK;

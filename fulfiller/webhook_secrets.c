@@ -13,9 +13,7 @@
 static enum result read_one(const char *path, struct buf *out, struct conf_fault *fault)
 {
   enum result result = conf_read_secret(path, out);
-  const char *why = result == RESULT_DENIED    ? "must not be readable by everybody"
-                    : result == RESULT_INVALID ? "is empty"
-                                               : "cannot be read";
+  const char *why = conf_secret_why(result);
   if (result == RESULT_OK && out->len >= 6 && memcmp(out->data, "whsec_", 6) == 0 &&
       signature_webhook_is_whole(out->data, out->len))
     return RESULT_OK;

@@ -22,7 +22,7 @@ static void faults_name_file_line_and_key(void **state)
   (void)state;
   assert_fault("      callback: {profile: stripe}\n", "f.yaml:6: fulfiller.providers.p.callback.secrets: is missing");
   assert_fault("      callback: {profile: stripe, secrets: {a: /nowhere/at/all}}\n",
-               "f.yaml:6: fulfiller.providers.p.callback.secrets: cannot read /nowhere/at/all");
+               "f.yaml:6: fulfiller.providers.p.callback.secrets: /nowhere/at/all is not there");
   assert_fault("      callback: {profile: wechatpay_v3, secrets: {a: b}}\n", "callback.decrypt_key: is missing");
   assert_fault("      callback: {profile: alipay, secrets: {a: b}, decrypt_key: c}\n",
                "callback.decrypt_key: only callbacks of wechatpay_v3");
@@ -115,7 +115,7 @@ static void secrets_are_read_from_files(void **state)
   assert_non_null(strstr(fault.text, "must hold exactly 32 bytes"));
   assert_load_fault("alipay", "whsec_x", 0600, "is no public RSA key");
   assert_load_fault("stripe", "", 0600, "is empty");
-  assert_load_fault("stripe", "x", 0644, "must not be readable by everybody");
+  assert_load_fault("stripe", "x", 0644, "may be read by everybody");
   char *const paths[] = {secret, pem, right, wrong};
   for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
     unlink(paths[i]);

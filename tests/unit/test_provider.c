@@ -352,7 +352,7 @@ static void faults_of_a_profile_name_file_line_and_key(void **state)
   assert_no_profile(HEAD "      deliver: { path: /x, headers: { A: \"${secret.key}\" } }\n",
                     "deliver.headers: ${secret.key} is not among secrets");
   assert_no_profile(HEAD "      secrets: { key: /nowhere/at/all }\n      deliver: { path: /x }\n",
-                    "secrets: 'key': cannot read /nowhere/at/all");
+                    "secrets: 'key': /nowhere/at/all is not there");
   assert_no_profile(HEAD "      sign: { secret: key }\n      deliver: { path: /x }\n",
                     "sign.secret: sign.scheme is none");
   assert_no_profile(HEAD "      sign: { scheme: bearer }\n      deliver: { path: /x }\n", "sign.secret: is missing");

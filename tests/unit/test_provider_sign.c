@@ -220,7 +220,7 @@ static void a_reload_takes_all_files_or_none(void **state)
   provider_fixture_file(&f, "key", "the third");
   assert_int_equal(chmod(f.paths[0], 0644), 0);
   assert_int_equal(provider_load_keys(&f.provider, &f.provider.conf->secrets, &fault), RESULT_INVALID);
-  assert_non_null(strstr(fault.text, "everybody may read it"));
+  assert_non_null(strstr(fault.text, "may be read by everybody"));
   assert_null(strstr(fault.text, "the second"));
   provider_fixture_render(&f, ACTION_DELIVER, CALL_ACT, &facts);
   assert_string_equal(provider_fixture_header(&f, "Authorization"), "Bearer the second");
