@@ -84,6 +84,20 @@ bool doc_list_rows(struct doc_list *l, const struct db_rows *rows, size_t place,
   return is_more;
 }
 
+bool doc_list_page(struct doc_list *l, const struct db_statement *statement, struct db_args *args, int64_t *io_after)
+{
+  struct db_rows *rows = NULL;
+  bool is_more = false;
+  if (cli_query(l->cli, statement, args, &rows)) {
+    size_t count = db_rows_count(rows);
+    is_more = doc_list_rows(l, rows, 0, false);
+    if (count > 0) *io_after = db_rows_i64(rows, count - 1, 0);
+  }
+  db_rows_free(rows);
+  db_args_release(args);
+  return is_more;
+}
+
 int doc_list_end(struct doc_list *l)
 {
   if (l->is_json) {

@@ -26,6 +26,9 @@ int64_t doc_list_page_rows(const struct doc_list *l);
 // Rows with a place at that column (text, or a number) and a document after it; no place: no document. Returns whether
 // there may be more.
 bool doc_list_rows(struct doc_list *l, const struct db_rows *rows, size_t place, bool place_is_text);
+// Runs a statement that returns such rows, with a number as place, and prints them; io_after becomes the last place.
+// Releases the args. Returns whether there may be more.
+bool doc_list_page(struct doc_list *l, const struct db_statement *statement, struct db_args *args, int64_t *io_after);
 int doc_list_end(struct doc_list *l);  // prints the rest; an exit code
 
 // The document in the only row, or "there is no WHAT ID" and EXIT_DATA.

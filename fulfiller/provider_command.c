@@ -154,17 +154,8 @@ static bool is_known(struct cli *c, const char *name)
 static bool history_page(struct doc_list *l, const char *name, int64_t *io_after)
 {
   struct db_args args;
-  struct db_rows *rows = NULL;
-  bool is_more = false;
   db_args_init(&args);
-  if (cli_query(l->cli, guard_store_history(&args, name, *io_after, doc_list_page_rows(l)), &args, &rows)) {
-    size_t count = db_rows_count(rows);
-    is_more = doc_list_rows(l, rows, 0, false);
-    if (count > 0) *io_after = db_rows_i64(rows, count - 1, 0);
-  }
-  db_rows_free(rows);
-  db_args_release(&args);
-  return is_more;
+  return doc_list_page(l, guard_store_history(&args, name, *io_after, doc_list_page_rows(l)), &args, io_after);
 }
 
 int provider_command_history(const void *config, struct log *log, int argc, char **argv)

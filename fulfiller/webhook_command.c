@@ -115,19 +115,12 @@ int webhook_command_list(const void *config, struct log *log, int argc, char **a
 static bool deliveries_page(struct call *c, struct doc_list *list, int64_t *io_before)
 {
   struct db_args args;
-  struct db_rows *rows = NULL;
-  bool is_more = false;
   db_args_init(&args);
   db_args_text(&args, c->words[0]);
   db_args_text(&args, c->state);
   db_args_i64(&args, *io_before);
   db_args_i64(&args, doc_list_page_rows(list));
-  if (ask(c, &SQL_WEBHOOK_DELIVERIES, &args, &rows)) {
-    is_more = doc_list_rows(list, rows, 0, false);
-    if (is_more) *io_before = db_rows_i64(rows, db_rows_count(rows) - 1, 0);
-  }
-  db_rows_free(rows);
-  return is_more;
+  return doc_list_page(list, &SQL_WEBHOOK_DELIVERIES, &args, io_before);
 }
 
 // Is nothing there because there is no such endpoint?

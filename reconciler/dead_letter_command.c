@@ -63,17 +63,8 @@ typedef const struct db_statement *page_fn(struct db_args *args, const char *sta
 static bool list_page(struct doc_list *l, page_fn *page, const struct letter_options *o, int64_t *io_after)
 {
   struct db_args args;
-  struct db_rows *rows = NULL;
-  bool is_more = false;
   db_args_init(&args);
-  if (cli_query(l->cli, page(&args, o->state, &o->filter, *io_after, doc_list_page_rows(l)), &args, &rows)) {
-    size_t count = db_rows_count(rows);
-    is_more = doc_list_rows(l, rows, 0, false);
-    if (count > 0) *io_after = db_rows_i64(rows, count - 1, 0);
-  }
-  db_rows_free(rows);
-  db_args_release(&args);
-  return is_more;
+  return doc_list_page(l, page(&args, o->state, &o->filter, *io_after, doc_list_page_rows(l)), &args, io_after);
 }
 
 static int list(struct cli *c, page_fn *page, const struct doc_column *titles, const void *config, int argc,

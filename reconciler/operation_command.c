@@ -38,18 +38,9 @@ static const char *list_fault(const struct list_options *o, int64_t *out_after)
 static bool list_page(struct doc_list *l, const struct list_options *o, int64_t *io_after)
 {
   struct db_args args;
-  struct db_rows *rows = NULL;
-  bool is_more = false;
   db_args_init(&args);
-  if (cli_query(l->cli, store_operation_list(&args, o->state, o->kind, *io_after, doc_list_page_rows(l)), &args,
-                &rows)) {
-    size_t count = db_rows_count(rows);
-    is_more = doc_list_rows(l, rows, 0, false);
-    if (count > 0) *io_after = db_rows_i64(rows, count - 1, 0);
-  }
-  db_rows_free(rows);
-  db_args_release(&args);
-  return is_more;
+  return doc_list_page(l, store_operation_list(&args, o->state, o->kind, *io_after, doc_list_page_rows(l)), &args,
+                       io_after);
 }
 
 int operation_command_list(const void *config, struct log *log, int argc, char **argv)

@@ -21,18 +21,10 @@ static const struct doc_column parked_columns[] = {
 static bool parked_page(struct doc_list *l, int64_t *io_after)
 {
   struct db_args args;
-  struct db_rows *rows = NULL;
-  bool is_more = false;
   db_args_init(&args);
   db_args_i64(&args, *io_after);
   db_args_i64(&args, doc_list_page_rows(l));
-  if (cli_query(l->cli, &SQL_EVENT_OUT_PARKED, &args, &rows)) {
-    is_more = doc_list_rows(l, rows, 0, false);
-    if (is_more) *io_after = db_rows_i64(rows, db_rows_count(rows) - 1, 0);
-  }
-  db_rows_free(rows);
-  db_args_release(&args);
-  return is_more;
+  return doc_list_page(l, &SQL_EVENT_OUT_PARKED, &args, io_after);
 }
 
 int event_command_parked(const void *config, struct log *log, int argc, char **argv)

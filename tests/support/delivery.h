@@ -61,3 +61,10 @@ void delivery_import_record(struct stack *s, const char *csv_path);
 // claim has exactly one effect, each failed one none, none is open, and the provider knows nothing else. Imports the
 // ledger. Heap.
 char *delivery_faults(struct stack *s);
+// For cmocka: fails with what is wrong.
+#define DELIVERY_BOOKS_AGREE(stack)                                                   \
+  do {                                                                                \
+    char *faults_ = delivery_faults(stack);                                           \
+    if (faults_[0] != '\0') fail_msg("claim, status, cause, provider:\n%s", faults_); \
+    mem_free(faults_);                                                                \
+  } while (0)
