@@ -9,7 +9,7 @@ cd "$ROOT" || exit 1
 for part in process places pg broker; do . "tests/support/$part.sh"; done
 
 BUILD=${BUILD:-build/release}
-OUT=$BUILD/test-output
+OUT=${OUT:-$BUILD/test-output}
 PARALLEL=${TEST_JOBS:-2}
 PROGRAM_SECONDS=${TEST_SECONDS:-300}
 PASSED=0 FAILED=0 SKIPPED=0
@@ -109,23 +109,38 @@ run_sql() {
   finish_jobs
 }
 
-# Programs that harm a server have the line "// runs alone" and come last, one at a time.
+# Programs that harm a server have the line "// runs alone": one at a time, on servers of their own, beside the others.
+harms_servers() { grep -q '^// runs alone' "tests/system/$1.c"; }
+
 run_system() {
-  local name parallel=$PARALLEL
+  local name alone= words
+  for name in $(programs tests/system); do harms_servers "$name" && alone="$alone $name"; done
+  # shellcheck disable=SC2086
+  [ -z "$alone" ] || { OUT=$OUT/alone PARITY=1 "$ROOT/tests/support/run_tests.sh" alone $alone >"$OUT/alone.report" 2>&1 </dev/null & ALONE=$!; }
   for name in $(programs tests/system); do
-    grep -q '^// runs alone' "tests/system/$name.c" && continue
+    harms_servers "$name" && continue
     need_servers
     start_job "system/$name" "$BUILD/tests/system/$name"
   done
   finish_jobs
+  [ -n "$alone" ] || return 0
+  wait "$ALONE"
+  ALONE=
+  sed '/^in [0-9]* s$/,$d' "$OUT/alone.report"
+  words=$(tail -n 1 "$OUT/alone.report")
+  [[ $words =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]] || die "the programs that run alone did not end properly: $words"
+  PASSED=$((PASSED + BASH_REMATCH[1])) FAILED=$((FAILED + BASH_REMATCH[2])) SKIPPED=$((SKIPPED + BASH_REMATCH[3]))
+}
+
+run_alone() {
+  local name
   PARALLEL=1
   for name in $(programs tests/system); do
-    grep -q '^// runs alone' "tests/system/$name.c" || continue
+    harms_servers "$name" || continue
     need_servers
     start_job "system/$name" "$BUILD/tests/system/$name"
   done
   finish_jobs
-  PARALLEL=$parallel
 }
 
 # Programs that do more under LARGESSE_CHAOS say so in their source.
@@ -163,6 +178,7 @@ choose_port() {
   local base busy offset taken
   busy=" $(listening_ports | tr '\n' ' ') "
   for base in $(shuf -i 100-155); do
+    [ $((base % 2)) = "${PARITY:-0}" ] || continue  # two runs that begin at the same moment find different ones
     base=$((base * 76)) taken=
     for offset in 32 72 73 74; do case $busy in *" $((base + offset)) "*) taken=1 ;; esac; done
     [ -n "$taken" ] || { printf '%s\n' "$base"; return; }
@@ -188,16 +204,15 @@ need_servers() {
 stop_all() {
   local pid
   for pid in "${!JOB_NAME[@]}"; do kill -TERM "$pid" 2>/dev/null; done
-  [ -n "${SERVERS:-}" ] || return 0
-  kill -TERM "$SERVERS" 2>/dev/null
-  wait "$SERVERS" 2>/dev/null
+  for pid in ${ALONE:-} ${SERVERS:-}; do kill -TERM "$pid" 2>/dev/null; done
+  for pid in ${ALONE:-} ${SERVERS:-}; do wait "$pid" 2>/dev/null; done
 }
 
 main() {
   local what=${1:-all} begin=$SECONDS
   shift
   NAMES=("$@")
-  rm -rf "$OUT" "$BUILD/log"
+  [ "$what" = alone ] || rm -rf "$OUT" "$BUILD/log"
   mkdir -p "$OUT" || exit 1
   trap stop_all EXIT
   trap 'exit 130' INT
@@ -206,10 +221,10 @@ main() {
     all) run_unit; run_config; run_sql; run_system; run_browser ;;
     unit) run_unit ;;
     valgrind) run_unit valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible --child-silent-after-fork=yes ;;
-    sql|config|system|browser|chaos) "run_$what" ;;
+    sql|config|system|alone|browser|chaos) "run_$what" ;;
     *) die "usage: run_tests.sh all|unit|sql|config|system|browser|valgrind|chaos [NAME…]" ;;
   esac
-  look_for_reports
+  [ "$what" = alone ] || look_for_reports
   printf 'in %d s\n%d passed, %d failed, %d skipped\n' $((SECONDS - begin)) "$PASSED" "$FAILED" "$SKIPPED"
   [ "$FAILED" = 0 ]
 }

@@ -2,7 +2,7 @@
 // PostgreSQL and RabbitMQ for test programs. The runner starts one pair for the whole run and names it in the
 // environment (LARGESSE_TEST_HOME, LARGESSE_TEST_PORT); a program started alone starts its own and stops it at its end.
 // Each program asks for databases and virtual hosts of its own, so that programs can run side by side. Whoever stops,
-// restarts or starves a server must run alone: its source has the line `// runs alone`.
+// restarts or starves a server must have it for itself: its source has the line `// runs alone`.
 #pragma once
 
 #include <stdbool.h>
