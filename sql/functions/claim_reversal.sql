@@ -63,7 +63,7 @@ end $$;
 
 -- The end of reversals: what is still held is given back in the same transaction, once; the claim is then rolled back, or stays what it was if it had given
 -- back before. Parameters: keys (parallel arrays), i_outcomes: 'done' (the provider took it back) or 'not_found' (it had never delivered, for certain).
--- All claims that still hold something must be of one activity. Result: a row per claim that this call ended the reversal of: its status now.
+-- All claims must be of one activity. Result: a row per claim that this call ended the reversal of: its status now.
 -- Locks: as claim_move, then letters. Errors: as claim_move.
 create or replace function largesse.claim_reversal_end(i_activity_ids bigint[], i_claim_ids bigint[], i_outcomes text[])
 returns table (activity_id bigint, claim_id bigint, status text)
@@ -72,22 +72,33 @@ set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set e
 as $$
 #variable_conflict use_column
 declare
-  v_now timestamptz := largesse.clock_now();
+  v_now   timestamptz := largesse.clock_now();
+  v_ended record;
 begin
-  perform 1 from largesse.claim_move(i_activity_ids, i_claim_ids, 'rolled_back', null, null, null);
-  return query
-  with ended as (
+  if (select count(distinct a) from unnest(i_activity_ids) a) > 1 then
+    raise exception 'claims that give stock back must be of one activity' using errcode = 'invalid_parameter_value';
+  end if;
+  -- Before the claims, which are marked before they move: what is told of the move says that the reversal is over.
+  perform 1 from largesse.stock s where s.activity_id = i_activity_ids[1] order by s.segment for update;
+  with wanted as materialized (
+    select c.activity_id, c.id, r.outcome
+      from unnest(i_activity_ids, i_claim_ids, i_outcomes) as r(a, c, outcome) join largesse.claim c on c.activity_id = r.a and c.id = r.c
+     where c.reversed_at is null and (r.outcome = 'done' or c.reversal is distinct from 'not_found')
+     order by c.activity_id, c.id for no key update of c
+  ), ended as (
     update largesse.claim c
-       set reversal = r.outcome, reversal_since = coalesce(c.reversal_since, v_now), reversed_at = case r.outcome when 'done' then v_now end,
+       set reversal = w.outcome, reversal_since = coalesce(c.reversal_since, v_now), reversed_at = case w.outcome when 'done' then v_now end,
            next_attempt_at = null, lease_until = null, doing = null, trust_after = null, doubted_at = null, review_since = null, review_cause = null,
            sweeps = 0, updated_at = v_now
-      from unnest(i_activity_ids, i_claim_ids, i_outcomes) as r(a, c, outcome)
-     where c.activity_id = r.a and c.id = r.c and c.reversed_at is null
-       and (r.outcome = 'done' or c.reversal is distinct from 'not_found')
-    returning c.activity_id, c.id, c.status
+      from wanted w where c.activity_id = w.activity_id and c.id = w.id
+    returning c.activity_id, c.id
   ), letters_closed as (
     update largesse.dead_letter d set closed_at = v_now, closed_by = 'system', resolution = 'settled'
       from ended where d.activity_id = ended.activity_id and d.claim_id = ended.id and d.closed_at is null
   )
-  select ended.activity_id, ended.id, ended.status from ended;
+  select array_agg(ended.activity_id order by ended.activity_id, ended.id) as a, array_agg(ended.id order by ended.activity_id, ended.id) as c into v_ended from ended;
+  if v_ended.a is null then return; end if;
+  perform 1 from largesse.claim_move(v_ended.a, v_ended.c, 'rolled_back', null, null, null);
+  return query
+    select c.activity_id, c.id, c.status from unnest(v_ended.a, v_ended.c) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c;
 end $$;

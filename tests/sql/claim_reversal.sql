@@ -290,3 +290,7 @@ do $$ declare v record; begin
     raise exception 'audit: %', v;
   end loop;
 end $$;
+
+-- What is told of a roll-back says that the reversal is over.
+select probe.expect('told as done', string_agg(distinct doc::json -> 'reversal' ->> 'status', ',') || ' ' || bool_and(doc::json -> 'reversal' ->> 'status' = 'not_found' or doc::jsonb -> 'reversal' ? 'doneAt')::text, 'done,not_found true')
+  from largesse.event_out o cross join unnest(o.docs) as d(doc) where o.type = 'claim.rolled_back';
