@@ -76,6 +76,7 @@ static const struct conf_key provider_keys[] = {
     {"request_id_field", CONF_TEXT, FIELD(request_id_field), "", 0, 128, 0, NULL, NULL, "member of the JSON or form body that carries the request id, added in front"},
     {"answer_format", CONF_CHOICE, FIELD(answer_format), "json", 0, 0, 0, "json|any", NULL, "json: a successful answer that is not valid JSON counts as unknown; any: bodies are not judged"},
     {"reference_pointer", CONF_TEXT, FIELD(reference_pointer), "/ref", 0, 256, 0, NULL, NULL, "JSON pointer to the provider's reference in an answer"},
+    {"request_id_pointer", CONF_TEXT, FIELD(request_id_pointer), "", 0, 256, 0, NULL, NULL, "JSON pointer to our request id in an answer; an answer about another one proves nothing; empty: answers do not name it"},
     {"code_pointer", CONF_TEXT, FIELD(code_pointer), "/code", 0, 256, 0, NULL, NULL, "JSON pointer to the code of a failure"},
     {"message_pointer", CONF_TEXT, FIELD(message_pointer), "/message", 0, 256, 0, NULL, NULL, "JSON pointer to the text of a failure"},
     {"total_timeout", CONF_SPAN, FIELD(total_timeout), "10s", 100000, 10 * MINUTE, 0, NULL, NULL, "a call is given up after this; its outcome is then unknown"},

@@ -103,6 +103,7 @@ static void record(struct job *job, const struct http_answer *answer)
 static void on_answer(struct job *job, const struct provider_request *request, const struct http_answer *answer)
 {
   outcome_classify(&request->rules, answer, clk_wall(), &job->call.verdict);
+  outcome_check_request(&request->rules, answer, job->request_id, &job->call.verdict);
   transcript_mask(&job->lane->provider.redact, job->call.verdict.detail, sizeof job->call.verdict.detail);
   job->call.duration = answer->duration;
   metric_series_observe(job->lane->call_seconds, span_to_seconds(answer->duration));

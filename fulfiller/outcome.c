@@ -156,3 +156,32 @@ void outcome_classify(const struct answer_rules *rules, const struct http_answer
   ENSURE(answer_may_be_not_found(rules->action, rules->kind) || v.outcome != OUTCOME_NOT_FOUND);
   *out_verdict = v;
 }
+
+// "12-345" for "12-345" and "12-345-r".
+static bool names(const char *said, const char *request_id)
+{
+  size_t len = strlen(said), dashes = 0;
+  for (size_t i = 0; i < len; i++) {
+    if (said[i] != request_id[i] && !(said[i] == '_' && request_id[i] == '-')) return false;
+    dashes += request_id[i] == '-';
+  }
+  return dashes > 0 && request_id[len - 1] != '-' && (request_id[len] == '\0' || request_id[len] == '-');
+}
+
+void outcome_check_request(const struct answer_rules *rules, const struct http_answer *answer, const char *request_id,
+                           struct verdict *io_verdict)
+{
+  if (rules->request_id_pointer == NULL || rules->request_id_pointer[0] == '\0' || answer->body_len == 0) return;
+  char why[JSONX_WHY_BYTES] = "";
+  json_t *body = NULL;
+  struct buf said;
+  if (answer->stage != HTTP_ANSWERED || jsonx_parse(answer->body, answer->body_len, &body, why) != RESULT_OK) return;
+  buf_init(&said, JSON_BYTES_MAX);
+  if (scalar_at(body, rules->request_id_pointer, &said) && !names(buf_text(&said), request_id)) {
+    *io_verdict = (struct verdict){.outcome = OUTCOME_UNKNOWN, .status = answer->status};
+    snprintf(io_verdict->code, sizeof io_verdict->code, "OTHER_REQUEST");
+    snprintf(io_verdict->detail, sizeof io_verdict->detail, "the answer is about another request id");
+  }
+  buf_release(&said);
+  json_decref(body);
+}

@@ -45,6 +45,7 @@ struct answer_rules {
   enum call_kind kind;
   enum answer_format format;
   const char *reference_pointer, *code_pointer, *message_pointer;  // the configuration's
+  const char *request_id_pointer;                                  // the same; "" or NULL: answers do not say
   struct span retry_after_max;                                     // no answer can ask for more patience
 };
 // "2xx /status=PENDING" -> pending. A fault is one line without the place.
@@ -69,6 +70,10 @@ struct verdict {
 // now: for a Retry-After that is a date.
 void outcome_classify(const struct answer_rules *rules, const struct http_answer *answer, struct wall_time now,
                       struct verdict *out_verdict);
+// An answer that names another request than the one it came to proves nothing about it: its verdict becomes unknown.
+// The request id of the delivery is right for every action; '_' stands for '-' as in requestIdWord.
+void outcome_check_request(const struct answer_rules *rules, const struct http_answer *answer, const char *request_id,
+                           struct verdict *io_verdict);
 // How long a Retry-After header asks to wait: seconds or a date, at most max; nothing, the past or nonsense is 0.
 struct span outcome_retry_after(const char *header, struct wall_time now, struct span max);
 // Copies text into a field of a verdict: cut between code points, invalid bytes and control characters become '?'.

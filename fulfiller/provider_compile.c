@@ -162,6 +162,7 @@ static enum result compile_request(const struct provider_conf *conf, const struc
     return fault_at(fault, place->name, "answers");
   out->rules.format = (enum answer_format)conf->answer_format;
   out->rules.reference_pointer = conf->reference_pointer;
+  out->rules.request_id_pointer = conf->request_id_pointer;
   out->rules.code_pointer = conf->code_pointer;
   out->rules.message_pointer = conf->message_pointer;
   out->rules.retry_after_max = conf->retry_after_max;

@@ -404,9 +404,44 @@ static void done_and_refused_end_everything(void **state)
   }
 }
 
+static void an_answer_about_another_request_proves_nothing(void **state)
+{
+  static const struct {
+    const char *body, *request_id;
+    enum outcome outcome;
+  } cases[] = {{"{\"status\":\"SUCCESS\",\"requestId\":\"12-345\"}", "12-345", OUTCOME_DONE},
+               {"{\"status\":\"SUCCESS\",\"requestId\":\"12_345\"}", "12-345", OUTCOME_DONE},
+               {"{\"status\":\"SUCCESS\",\"requestId\":\"12-345\"}", "12-345-r", OUTCOME_DONE},
+               {"{\"status\":\"SUCCESS\"}", "12-345", OUTCOME_DONE},
+               {"{\"status\":\"SUCCESS\",\"requestId\":\"12-34\"}", "12-345", OUTCOME_UNKNOWN},
+               {"{\"status\":\"SUCCESS\",\"requestId\":\"12\"}", "12-345", OUTCOME_UNKNOWN},
+               {"{\"status\":\"SUCCESS\",\"requestId\":\"12-\"}", "12-345", OUTCOME_UNKNOWN},
+               {"{\"status\":\"SUCCESS\",\"requestId\":\"\"}", "12-345", OUTCOME_UNKNOWN},
+               {"{\"status\":\"SUCCESS\",\"requestId\":\"12-345-r\"}", "12-345", OUTCOME_UNKNOWN},
+               {"{\"status\":\"FAILED\",\"requestId\":\"12-346\"}", "12-345", OUTCOME_UNKNOWN}};
+  (void)state;
+  struct answer_rules rules = rules_of(ACTION_DELIVER, CALL_ACT, NULL, 0);
+  rules.request_id_pointer = "/requestId";
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    const struct http_answer answer = {.stage = HTTP_ANSWERED,
+                                       .status = 200,
+                                       .body = cases[i].body,
+                                       .body_len = strlen(cases[i].body),
+                                       .retry_after = "",
+                                       .content_type = "",
+                                       .fault = ""};
+    struct verdict v;
+    outcome_classify(&rules, &answer, NOW, &v);
+    outcome_check_request(&rules, &answer, cases[i].request_id, &v);
+    if (v.outcome != cases[i].outcome) fail_msg("%s of %s", cases[i].body, cases[i].request_id);
+  }
+  answer_rules_release(&rules);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_answer_about_another_request_proves_nothing),
       cmocka_unit_test(deliveries_are_judged_by_built_in_rules),
       cmocka_unit_test(inquiries_never_say_more_than_they_know),
       cmocka_unit_test(a_404_to_a_reversal_or_refund_is_not_found),
