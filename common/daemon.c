@@ -37,12 +37,12 @@ static void log_as_configured(struct log *log, const void *config)
   log_set(log, (enum log_level)conf_of(config)->log_level, (enum log_format)conf_of(config)->log_format);
 }
 
-static enum result load(const struct daemon_spec *spec, const char *file, void **out_config,
+static enum result load(const struct daemon_spec *spec, const char *file, bool reads_files, void **out_config,
                         struct conf_fault *out_fault)
 {
   void *config = NULL;
   enum result result = conf_load(spec->conf_table, file, environ, &config, out_fault);
-  if (result == RESULT_OK && spec->check != NULL) result = spec->check(config, file, out_fault);
+  if (result == RESULT_OK && spec->check != NULL) result = spec->check(config, file, reads_files, out_fault);
   if (result == RESULT_OK)
     *out_config = config;
   else if (config != NULL)
@@ -66,7 +66,7 @@ static void on_hang_up(void *ctx)
   char message[64];
   snprintf(message, sizeof message, "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)clk_mono().us);
   daemon_notify_send(&d->notify, message);
-  if (load(d->spec, d->config_file, &fresh, &fault) != RESULT_OK) {
+  if (load(d->spec, d->config_file, true, &fresh, &fault) != RESULT_OK) {
     LOG(d->rt.log, EV_CONFIG_REJECTED, F_STR("detail", fault.text));
   } else {
     const char *key = NULL;
@@ -284,7 +284,8 @@ int daemon_main(const struct daemon_spec *spec, int argc, char **argv)
   char **words = argv + o.command_at;
   if (left == 0 && !o.is_check) return usage(spec, "a command is missing", "");
   if (left == 2 && daemon_match_words("config keys", left, words) == 2) return print_config(spec, NULL);
-  if (load(spec, o.config_file, &config, &fault) != RESULT_OK) {
+  bool reads_files = o.is_check || daemon_match_words("serve", left, words) == 1;
+  if (load(spec, o.config_file, reads_files, &config, &fault) != RESULT_OK) {
     fprintf(stderr, "%s\n", fault.text);
     return EXIT_CONFIG;
   }

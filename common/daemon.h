@@ -76,8 +76,9 @@ struct daemon_spec {
   bool (*is_ready)(const struct app *app, const char **out_why_not);  // for /readyz and sd_notify
   void (*stop)(struct app *app);                                      // releases everything, also half started
   // Rules that need more than one key (templates, sums): asked after each loading, also by -t and SIGHUP. NULL: none.
-  // file may be NULL.
-  enum result (*check)(const void *config, const char *file, struct conf_fault *out_fault);
+  // file may be NULL. reads_files: also what files of it hold, such as secrets; not for commands, whose users may be
+  // others than the daemon's.
+  enum result (*check)(const void *config, const char *file, bool reads_files, struct conf_fault *out_fault);
 };
 
 // Handles -c FILE, -t, -V, -h, runs a command or serves until SIGTERM/SIGINT (a second one: at once). Returns the exit

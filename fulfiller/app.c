@@ -50,11 +50,11 @@ static void check_health(void *ctx)
 
 // --- start
 
-enum result app_check(const void *config, const char *file, struct conf_fault *out_fault)
+enum result app_check(const void *config, const char *file, bool reads_files, struct conf_fault *out_fault)
 {
-  enum result result = provider_check_all(config, file, out_fault);
-  if (result == RESULT_OK) result = callback_check_all(config, file, out_fault);
-  return result == RESULT_OK ? webhook_check_all(config, file, out_fault) : result;
+  enum result result = provider_check_all(config, file, reads_files, out_fault);
+  if (result == RESULT_OK) result = callback_check_all(config, file, reads_files, out_fault);
+  return result == RESULT_OK ? webhook_check_all(config, file, reads_files, out_fault) : result;
 }
 
 static enum result start_web(struct app *app)

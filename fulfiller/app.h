@@ -44,4 +44,5 @@ void app_drain(struct app *app);
 bool app_is_idle(const struct app *app);
 bool app_is_ready(const struct app *app, const char **out_why_not);
 void app_stop(struct app *app);
-enum result app_check(const void *config, const char *file, struct conf_fault *out_fault);  // the profiles compile
+enum result app_check(const void *config, const char *file, bool reads_files,
+                      struct conf_fault *out_fault);  // profiles compile

@@ -87,23 +87,24 @@ void callback_keys_release(struct callback_keys *keys)
   explicit_bzero(keys, sizeof *keys);
 }
 
-static enum result check(const struct provider_conf *block, struct conf_fault *fault)
+static enum result check(const struct provider_conf *block, bool reads_files, struct conf_fault *fault)
 {
   struct callback_profile profile;
   struct callback_keys keys = {0};
   enum result result = callback_profile_compile(block, &profile, fault);
-  if (result == RESULT_OK) result = callback_keys_load(&block->callback, &keys, fault);
+  if (result == RESULT_OK && reads_files) result = callback_keys_load(&block->callback, &keys, fault);
   callback_keys_release(&keys);
   return result;
 }
 
-enum result callback_check_all(const struct fulfiller_conf *conf, const char *file, struct conf_fault *out_fault)
+enum result callback_check_all(const struct fulfiller_conf *conf, const char *file, bool reads_files,
+                               struct conf_fault *out_fault)
 {
   for (size_t i = 0; i < conf->providers.count; i++) {
     const struct conf_entry *entry = &conf->providers.items[i];
     const struct provider_conf *block = entry->block;
     struct conf_fault inner = {.text = ""};
-    if (block->callback.profile != CALLBACK_NONE && check(block, &inner) != RESULT_OK)
+    if (block->callback.profile != CALLBACK_NONE && check(block, reads_files, &inner) != RESULT_OK)
       return provider_fault(file, entry, &inner, out_fault);
   }
   return RESULT_OK;

@@ -24,5 +24,5 @@ MUST_CHECK enum result callback_keys_load(const struct callback_conf *conf, stru
 void callback_keys_release(struct callback_keys *keys);
 // Compiles the callbacks of every provider of a configuration, reads their files, and forgets it all again. file may be
 // NULL.
-MUST_CHECK enum result callback_check_all(const struct fulfiller_conf *conf, const char *file,
+MUST_CHECK enum result callback_check_all(const struct fulfiller_conf *conf, const char *file, bool reads_files,
                                           struct conf_fault *out_fault);

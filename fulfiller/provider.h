@@ -64,7 +64,7 @@ MUST_CHECK enum result provider_load_keys(struct provider *p, const struct conf_
 MUST_CHECK enum result provider_fault(const char *file, const struct conf_entry *entry, const struct conf_fault *inner,
                                       struct conf_fault *out_fault);
 // Compiles every provider of a configuration, reads its files, and forgets it again: for `-t`. file may be NULL.
-MUST_CHECK enum result provider_check_all(const struct fulfiller_conf *conf, const char *file,
+MUST_CHECK enum result provider_check_all(const struct fulfiller_conf *conf, const char *file, bool reads_files,
                                           struct conf_fault *out_fault);
 
 // Storage that rendering fills; reused from call to call.

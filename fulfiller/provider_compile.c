@@ -351,14 +351,15 @@ enum result provider_fault(const char *file, const struct conf_entry *entry, con
               entry->name, inner->text);
 }
 
-enum result provider_check_all(const struct fulfiller_conf *conf, const char *file, struct conf_fault *out_fault)
+enum result provider_check_all(const struct fulfiller_conf *conf, const char *file, bool reads_files,
+                               struct conf_fault *out_fault)
 {
   for (size_t i = 0; i < conf->providers.count; i++) {
     const struct conf_entry *entry = &conf->providers.items[i];
     struct provider p = {0};
     struct conf_fault inner = {.text = ""};
     enum result result = provider_compile(entry->name, entry->block, &p, &inner);
-    if (result == RESULT_OK) result = provider_load_keys(&p, &p.conf->secrets, &inner);
+    if (result == RESULT_OK && reads_files) result = provider_load_keys(&p, &p.conf->secrets, &inner);
     provider_release(&p);
     if (result != RESULT_OK) return provider_fault(file, entry, &inner, out_fault);
   }

@@ -21,20 +21,10 @@ static bool is_name(const char *text)
   return len > 0 && len <= 64 && strspn(text, NAME_CHARS) == len;
 }
 
-// Events are about claims, activities and the endpoints themselves.
-static bool has_subject(const char *text)
-{
-  static const char *const subjects[] = {"claim.", "activity.", "webhook."};
-  for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
-    if (strncmp(text, subjects[i], strlen(subjects[i])) == 0) return true;
-  return false;
-}
-
 // Words joined by dots; the last one may be a star.
 static bool is_type(const char *text)
 {
   if (strcmp(text, "*") == 0) return true;
-  if (!has_subject(text)) return false;
   for (;;) {
     size_t word = strspn(text, TYPE_CHARS);
     if (word == 0) return strcmp(text, "*") == 0;
@@ -118,7 +108,8 @@ static enum result fault_of(const struct conf_entry *entry, const char *file, co
               entry->name, inner->text);
 }
 
-enum result webhook_check_all(const struct fulfiller_conf *conf, const char *file, struct conf_fault *out_fault)
+enum result webhook_check_all(const struct fulfiller_conf *conf, const char *file, bool reads_files,
+                              struct conf_fault *out_fault)
 {
   for (size_t i = 0; i < conf->webhooks.count; i++) {
     const struct conf_entry *entry = &conf->webhooks.items[i];
@@ -126,6 +117,7 @@ enum result webhook_check_all(const struct fulfiller_conf *conf, const char *fil
     struct conf_fault inner = {.text = ""};
     if (webhook_profile_compile(entry, &p, &inner) != RESULT_OK) return fault_of(entry, file, &inner, out_fault);
     webhook_profile_release(&p);
+    if (!reads_files) continue;
     struct webhook_secrets secrets;
     const struct webhook_conf *block = entry->block;
     if (webhook_secrets_read(&block->secrets, &secrets, &inner) != RESULT_OK)

@@ -19,5 +19,5 @@ struct webhook_profile {
 MUST_CHECK enum result webhook_profile_compile(const struct conf_entry *entry, struct webhook_profile *out_profile,
                                                struct conf_fault *out_fault);
 void webhook_profile_release(struct webhook_profile *p);
-MUST_CHECK enum result webhook_check_all(const struct fulfiller_conf *conf, const char *file,
+MUST_CHECK enum result webhook_check_all(const struct fulfiller_conf *conf, const char *file, bool reads_files,
                                          struct conf_fault *out_fault);

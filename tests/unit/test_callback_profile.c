@@ -11,7 +11,7 @@ static void assert_fault(const char *lines, const char *expected)
 {
   struct fulfiller_conf *conf = fixture_conf(lines);
   struct conf_fault fault = {.text = ""};
-  enum result result = callback_check_all(conf, "f.yaml", &fault);
+  enum result result = callback_check_all(conf, "f.yaml", true, &fault);
   conf_free(fulfiller_conf_table(), conf);
   if (result != RESULT_INVALID || strstr(fault.text, expected) == NULL)
     fail_msg("expected '%s', got '%s'", expected, fault.text);
@@ -44,7 +44,7 @@ static void without_a_profile_there_is_nothing_to_check(void **state)
   (void)state;
   struct fulfiller_conf *conf = fixture_conf("      attempts: 3\n");
   struct conf_fault fault;
-  assert_int_equal(callback_check_all(conf, NULL, &fault), RESULT_OK);
+  assert_int_equal(callback_check_all(conf, NULL, true, &fault), RESULT_OK);
   conf_free(fulfiller_conf_table(), conf);
 }
 

@@ -216,7 +216,7 @@ static void assert_no_profile(const char *yaml, const char *reason)
 {
   struct conf_fault fault = {.text = ""};
   struct fulfiller_conf *conf = parse(yaml);
-  assert_int_equal(provider_check_all(conf, "x.yaml", &fault), RESULT_INVALID);
+  assert_int_equal(provider_check_all(conf, "x.yaml", true, &fault), RESULT_INVALID);
   if (strstr(fault.text, reason) == NULL) fail_msg("%s", fault.text);
   assert_memory_equal(fault.text, "x.yaml:", 7);
   assert_non_null(strstr(fault.text, ": fulfiller.providers.p."));
@@ -429,9 +429,24 @@ static void the_lease_outlives_every_call_under_it(void **state)
   conf_free(fulfiller_conf_table(), conf);
 }
 
+static void commands_do_without_secrets(void **state)
+{
+  (void)state;
+  struct conf_fault fault = {.text = ""};
+  struct fulfiller_conf *conf = parse(
+      "fulfiller:\n  providers:\n    p:\n      base_url: http://127.0.0.1\n"
+      "      secrets: {key: /no/such/file}\n      sign: {scheme: bearer, secret: key}\n"
+      "      deliver: {path: /x, body: '{\"id\": \"${claim.requestId}\"}'}\n");
+  if (provider_check_all(conf, "x.yaml", false, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  assert_int_equal(provider_check_all(conf, "x.yaml", true, &fault), RESULT_INVALID);
+  assert_non_null(strstr(fault.text, "/no/such/file"));
+  conf_free(fulfiller_conf_table(), conf);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(commands_do_without_secrets),
       cmocka_unit_test(values_fit_their_place_in_json),
       cmocka_unit_test(amounts_are_exact_in_minor_units_and_as_decimals),
       cmocka_unit_test(moments_are_rendered_as_providers_write_them),

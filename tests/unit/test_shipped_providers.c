@@ -104,8 +104,8 @@ static void open_example(struct provider_fixture *f, const struct shipped *s, co
   buf_init(&yaml, sizeof text);
   make_files(f, s, text, &yaml);
   provider_fixture_compile(f, buf_text(&yaml));
-  if (provider_check_all(f->conf, path, &fault) != RESULT_OK) fail_msg("%s", fault.text);
-  if (callback_check_all(f->conf, path, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  if (provider_check_all(f->conf, path, true, &fault) != RESULT_OK) fail_msg("%s", fault.text);
+  if (callback_check_all(f->conf, path, true, &fault) != RESULT_OK) fail_msg("%s", fault.text);
   buf_release(&yaml);
 }
 
