@@ -8,8 +8,8 @@
 
 #include "common/buf.h"
 
-// "name: value" lines; what is nested is indented, each entry of a list begins with a dash. Text
-// from elsewhere can move no cursor, see cmdline_put_text.
+// "name: value" lines; what is nested is indented, each entry of a list begins with a dash; below it stand
+// its texts of several lines. Text from elsewhere can move no cursor, see cmdline_put_text.
 void doc_put_text(const json_t *doc, struct buf *out);
 
 struct doc_column {

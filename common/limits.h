@@ -40,4 +40,4 @@
 #define NAME_CHARS_MAX       128
 #define CLAIM_BATCH_ROWS_MAX 1024
 #define STOCK_UNITS_MAX      INT64_C(1000000000000)  // largest total of an activity
-#define MESSAGE_CLAIMS_MAX   100                     // claims in one message of a lane (contract)
+#define MESSAGE_CLAIMS_MAX   100                     // claims in one message of a lane

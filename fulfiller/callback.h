@@ -17,5 +17,5 @@ MUST_CHECK enum result callbacks_new(struct runtime *rt, struct db_pool *db, str
 void callbacks_reload(struct callbacks *c, const struct fulfiller_conf *conf);
 void callbacks_free(struct callbacks *c);  // after the database pool, which ends the requests that are open
 
-// The handler's work; NULL: not started yet.
+// The handler's work. c NULL: not started yet, so 503.
 void callback_handle(struct callbacks *c, struct web_request *req);

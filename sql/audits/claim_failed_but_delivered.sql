@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- R5.4: a claim that gave everything back was not delivered. News of a success that comes after that (an answer that outlived its lease, say) stays in the
+-- A claim that gave everything back was not delivered. News of a success that comes after that (an answer that outlived its lease, say) stays in the
 -- record of attempts and owes a reversal; where none is owed, none was made, and nobody has decided that the user keeps it, it is found here.
 -- Parameters: i_activity_id. Result: a row per claim where a delivery is recorded as done. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_failed_but_delivered(i_activity_id bigint)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- R5.1: a claim that is being issued or taken back is due at some time or under review; a finished one is neither.
+-- A claim that is being issued or taken back is due at some time or under review; a finished one is neither.
 -- Parameters: i_activity_id. Result: a row per claim where that is not so. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_nobody_will_look_at(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- R7.1: no claim was accepted before the start or at or after the end of its activity.
+-- No claim was accepted before the start or at or after the end of its activity.
 -- Parameters: i_activity_id. Result: a row per such claim. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_outside_window(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- R5.10: what is to be taken back at the provider is taken back within an hour. Until then the provider's books and ours differ.
+-- What is to be taken back at the provider is taken back within an hour. Until then the provider's books and ours differ.
 -- Parameters: i_activity_id. Result: a row per claim whose reversal has been open for longer. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_reversal_overdue(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- R7.1: every claim under review has its open dead letter, and every open letter of a claim has its claim under review.
+-- Every claim under review has its open dead letter, and every open letter of a claim has its claim under review.
 -- Parameters: i_activity_id. Result: a row per claim where only one of the two is there. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_under_review_without_dead_letter(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- R7.1: quantity of the claims that hold stock + remaining = total + adjustments; and the counter of what was taken says the same.
+-- Quantity of the claims that hold stock + remaining = total + adjustments; and the counter of what was taken says the same.
 -- Parameters: i_activity_id. Result: at most one row. Locks: none. Errors: none.
 create or replace function largesse.audit_stock_not_matching_claims(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)

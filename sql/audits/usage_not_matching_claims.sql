@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- R7.1: a user's counter of each limit and period = quantity of the claims of that period that hold an allowance.
+-- A user's counter of each limit and period = quantity of the claims of that period that hold an allowance.
 -- Parameters: i_activity_id. Result: a row per user and period that differs. Locks: none. Errors: none.
 create or replace function largesse.audit_usage_not_matching_claims(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)

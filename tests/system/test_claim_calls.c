@@ -112,7 +112,7 @@ static void a_new_claim_is_201_with_its_place(void **state)
   http_answer_release(&a);
 }
 
-// R3.9: a limit's refusal names the rule, the limit, the count and when it resets.
+// A limit's refusal names the rule, the limit, the count and when it resets.
 static void a_refusal_explains_itself(void **state)
 {
   struct stack *s = *state;

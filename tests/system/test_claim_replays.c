@@ -188,7 +188,7 @@ static struct process *start_crowd(struct stack *s)
   return p;
 }
 
-// R1.6, while a crowd clicks at both schedulers: claims are judged at one instant each, and none lies between the
+// While a crowd clicks at both schedulers: claims are judged at one instant each, and none lies between the
 // answer to the pause and the resume.
 static void a_pause_holds_from_its_answer(void **state)
 {

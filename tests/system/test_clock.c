@@ -140,7 +140,7 @@ static void a_thousand_at_one_instant_move_once_each(void **state)
   broker_close(b);
 }
 
-// R1.2: what was paused ends too.
+// What was paused ends too.
 static void paused_activities_end(void **state)
 {
   struct stack *s = *state;

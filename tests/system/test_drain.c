@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scheduler that is told to stop while claims come in: nobody goes without an answer, and what was answered is in the
-// tables. R9.3.
+// tables.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

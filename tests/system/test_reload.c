@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGHUP: a valid configuration is taken, a broken one is named and keeps the old one whole, while claims go on. R9.3;
-// field case B92.
+// SIGHUP: a valid configuration is taken, a broken one is named and keeps the old one whole, while claims go on.
+// Field case B92.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -316,7 +316,7 @@ static void a_reversal_has_its_own_requests_and_request_id(void **state)
   conf_free(fulfiller_conf_table(), conf);
 }
 
-// Decision 10: libcurl resends on a kept connection, so a profile without a request id does not use one.
+// libcurl resends on a kept connection, so a profile without a request id does not use one.
 static void a_profile_without_request_id_uses_fresh_connections(void **state)
 {
   (void)state;
