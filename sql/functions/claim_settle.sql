@@ -11,8 +11,8 @@
 -- Result: a row per claim that this call settled: its status now, and whether it went to review (then it has its dead letter).
 -- What a newer attempt owns is left alone, except that "done" is always true news: a delivery of a claim that gave everything back owes a reversal then.
 -- A delivery refused without a review cause, and the end of a reversal, give everything back: all such rows must be of one activity.
--- A reversal that is refused always goes to review, and so does one that found nothing although the delivery was last said to be pending, or to be done since
--- it failed or while it is being taken back. Charges and refunds: only their inquiries and retries are settled yet.
+-- A reversal that is refused always goes to review, and so does one that found nothing although the delivery was last said to be pending or to be done: a
+-- wrong address of reversals would otherwise give back, at one roll-back of many, what users keep. Charges and refunds: only their inquiries and retries are settled yet.
 -- Locks: as claim_move, then the claims. Errors: 22023 as claim_move; 40P01, 40001 (repeat).
 create or replace function largesse.claim_settle(
   i_activity_ids bigint[], i_claim_ids bigint[], i_attempts int[], i_calls int[], i_steps text[], i_outcomes text[], i_providers text[], i_http int[],
@@ -70,7 +70,7 @@ begin
               join largesse.claim c on c.activity_id = r.a and c.id = r.c
              where r.step in ('reverse', 'inquire_reverse') and c.reversed_at is null
                and (r.outcome = 'done' or r.outcome = 'not_found' and c.attempts = r.attempt and c.lease_until is not null
-                                          and (coalesce(c.outcome, '') not in ('done', 'pending') or c.status = 'succeeded'))
+                                          and c.status <> 'succeeded' and coalesce(c.outcome, '') not in ('done', 'pending'))
              order by r.a, r.c for no key update of c) o;
     if v_back.a is not null then
       return query select e.activity_id, e.claim_id, e.status, false from largesse.claim_reversal_end(v_back.a, v_back.c, v_back.outcome) e;

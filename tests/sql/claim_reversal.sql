@@ -84,7 +84,7 @@ select probe.expect(step || ' ' || outcome || ' ' || coalesce(review, ''), probe
   ('inquire', 'refused', null, 'failed inquire - never - - gave back'),
   ('inquire', 'unknown', null, 'issuing inquire - later - trust holds'),
   ('reverse', 'done', null, 'rolled_back inquire_reverse done never - - gave back reversed'),
-  ('reverse', 'not_found', null, 'rolled_back inquire_reverse not_found never - - gave back'),
+  ('reverse', 'not_found', null, 'succeeded reverse refused never reversal_not_found - holds'),
   ('reverse', 'pending', null, 'succeeded inquire_reverse pending later - trust holds'),
   ('reverse', 'retry', null, 'succeeded reverse retry later - - holds'),
   ('reverse', 'retry', 'reversal_attempts_used_up', 'succeeded reverse retry never reversal_attempts_used_up - holds'),
@@ -92,7 +92,7 @@ select probe.expect(step || ' ' || outcome || ' ' || coalesce(review, ''), probe
   ('reverse', 'unknown', null, 'succeeded inquire_reverse unknown later - trust holds'),
   ('reverse', 'unknown', 'reversal_unknown', 'succeeded inquire_reverse unknown never reversal_unknown trust holds'),
   ('inquire_reverse', 'done', null, 'rolled_back inquire_reverse done never - - gave back reversed'),
-  ('inquire_reverse', 'not_found', null, 'rolled_back inquire_reverse not_found never - - gave back'),
+  ('inquire_reverse', 'not_found', null, 'succeeded reverse refused never reversal_not_found - holds'),
   ('inquire_reverse', 'pending', null, 'succeeded inquire_reverse pending later - trust holds'),
   ('inquire_reverse', 'retry', null, 'succeeded reverse retry later - - holds'),
   ('inquire_reverse', 'refused', null, 'succeeded reverse refused never reversal_refused - holds'),
@@ -207,6 +207,7 @@ begin
   perform largesse.claim_reverse(array[m.activity_id], array[m.claim_id]) from mine m where m.user_id = u;
   perform probe.take(u);
   perform probe.expect('nothing there', probe.settle(u, 2, 'reverse', 'not_found'), 'rolled_back');
+  perform probe.expect('no further letter', probe.letters(u), 'outcome_unknown=settled');
   perform probe.expect('late', probe.settle(u, 1, 'deliver', 'done'), 'rolled_back');
   perform probe.expect('owed', probe.state(u), 'rolled_back reverse owed now - - gave back');
   perform probe.take(u);
@@ -233,6 +234,22 @@ begin
   perform probe.expect('letter closed', probe.letters(u), 'reversal_refused=settled');
   perform probe.expect('shown', (select largesse.claim_json(c, 'a')::jsonb -> 'reversal' ->> 'status' from probe.claim(u) c), 'done');
   perform probe.expect('attempts shown', (select largesse.claim_json(c, 'a')::jsonb -> 'reversal' ->> 'attempts' from probe.claim(u) c), '2');
+end $$;
+
+-- The provider knows nothing of what it said it had delivered: nothing is given back, and a person is told; who resolves it as not delivered gives it back.
+do $$
+declare
+  u int := probe.make();
+begin
+  perform probe.take(u);
+  perform probe.settle(u, 1, 'deliver', 'done');
+  perform largesse.claim_reverse(array[m.activity_id], array[m.claim_id]) from mine m where m.user_id = u;
+  perform probe.take(u);
+  perform probe.expect('not found', probe.settle(u, 2, 'reverse', 'not_found'), 'succeeded review');
+  perform probe.expect('letter', probe.letters(u), 'reversal_not_found');
+  perform probe.expect('kept', probe.state(u), 'succeeded reverse refused never reversal_not_found - holds');
+  perform largesse.claim_reversal_end(array[m.activity_id], array[m.claim_id], array['done']) from mine m where m.user_id = u;
+  perform probe.expect('over', probe.letters(u), 'reversal_not_found=settled');
 end $$;
 
 -- A provider that cannot reverse leaves it to a person.

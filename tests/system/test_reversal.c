@@ -94,17 +94,28 @@ static void one_reversal_per_claim_whatever_happens(void **state)
 
 // --- nothing to take back
 
-// A provider that said "done" and knows nothing of it now: what it never gave is given back here.
-static void a_reversal_that_finds_nothing_ends_without_one(void **state)
+// A provider that said "done" and knows nothing of it now, as behind a wrong address of reversals: nothing is given
+// back, a person decides.
+static void a_reversal_that_finds_nothing_waits_for_a_person(void **state)
 {
-  struct stack *s = ((struct delivery_rig *)*state)->stack;
+  struct delivery_rig *rig = *state;
+  struct stack *s = rig->stack;
   activity_make(s->sql, &(struct activity_terms){.code = "nothing", .stock = 10});
   delivery_script(s, 100, "[{\"effect\":\"none\",\"body\":{\"status\":\"SUCCESS\",\"ref\":\"x\"}}]");
   struct delivery_claim claim = delivery_claim(s, "nothing", 100);
   WAIT_FOR(delivery_is(s, claim.id, "succeeded"), SETTLED_WITHIN);
   take_back(s, claim.id);
-  WAIT_FOR(delivery_is(s, claim.id, "rolled_back"), SETTLED_WITHIN);
-  assert_ended(s, "nothing there", claim.id, "rolled_back", 0);
+  WAIT_FOR(delivery_int(s, claim.id, "(review_cause = 'reversal_not_found')::int") == 1, SETTLED_WITHIN);
+  assert_true(delivery_is(s, claim.id, "succeeded"));
+  assert_int_equal(activity_remaining(s->sql, "nothing"), 9);
+  json_t *news = NULL;
+  WAIT_FOR((news = delivery_take_dead(rig->broker)) != NULL, 5);
+  assert_string_equal(json_string_value(json_object_get(news, "claimId")), claim.id);
+  assert_string_equal(json_string_value(json_object_get(news, "cause")), "reversal_not_found");
+  json_decref(news);
+  sql_exec(s->sql,
+           "select largesse.claim_reversal_end(array[activity_id], array[id], array['done']) from "
+           "largesse.claim where review_cause = 'reversal_not_found'");
   assert_int_equal(activity_remaining(s->sql, "nothing"), 10);
 }
 
@@ -262,7 +273,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(one_reversal_per_claim_whatever_happens),
-      cmocka_unit_test(a_reversal_that_finds_nothing_ends_without_one),
+      cmocka_unit_test(a_reversal_that_finds_nothing_waits_for_a_person),
       cmocka_unit_test(a_success_after_a_failure_is_taken_back_once),
       cmocka_unit_test(a_success_that_cannot_be_found_waits_for_a_person),
       cmocka_unit_test(a_reversal_that_is_refused_waits_for_a_person),
