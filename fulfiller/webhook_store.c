@@ -28,6 +28,19 @@ const struct db_statement *webhook_store_register(struct db_args *args, const st
   return &SQL_WEBHOOK_REGISTER;
 }
 
+const struct db_statement *webhook_store_name(struct db_args *args, const struct webhook_profile *const *profiles,
+                                              size_t count, const struct span *forget_after)
+{
+  db_args_array(args, DB_ARRAY_TEXT);
+  for (size_t i = 0; i < count; i++) put_text(args, profiles[i]->name);
+  db_args_array_end(args);
+  if (forget_after == NULL)
+    db_args_null(args);
+  else
+    db_args_i64(args, forget_after->us);
+  return &SQL_WEBHOOK_NAME;
+}
+
 const struct db_statement *webhook_store_take(struct db_args *args, const char *endpoint, size_t limit,
                                               struct span lease)
 {

@@ -25,6 +25,9 @@ struct webhook_job {
 // hashes: of the addresses, as hex digits.
 const struct db_statement *webhook_store_register(struct db_args *args, const struct webhook_profile *const *profiles,
                                                   const char *const *hashes, size_t count);
+// forget_after: endpoints that no fulfiller has named for so long are told nothing any more; NULL: none is forgotten.
+const struct db_statement *webhook_store_name(struct db_args *args, const struct webhook_profile *const *profiles,
+                                              size_t count, const struct span *forget_after);
 const struct db_statement *webhook_store_take(struct db_args *args, const char *endpoint, size_t limit,
                                               struct span lease);
 struct webhook_job *webhook_store_job(const struct db_rows *rows, size_t row);  // heap; without owner and times

@@ -12,7 +12,10 @@
 #include "fulfiller/webhook_store.h"
 
 #define REGISTER_AGAIN span_s(1)
+#define NAME_EVERY     span_s(10)
 #define PURGE_EVERY    span_s(60)
+// Others may miss a few turns before their endpoints are forgotten, and have as long to start after an outage.
+static const struct span forget_after = {60000000};
 enum { PURGE_ROWS = 1000 };
 
 struct webhooks {
@@ -22,7 +25,8 @@ struct webhooks {
   const struct webhook_profile **profiles;  // of the items
   char **hashes;                            // of their addresses
   size_t count;
-  struct periodic make_known, figures, purge;
+  struct mono_time known_at;
+  struct periodic make_known, name, figures, purge;
   struct span retention;
 };
 
@@ -39,10 +43,26 @@ static struct span on_registered(void *ctx, const struct db_rows *rows)
   struct webhooks *s = ctx;
   (void)rows;
   periodic_stop(&s->make_known);
+  s->known_at = clk_mono();
+  periodic_soon(&s->name);
   for (size_t i = 0; i < s->count; i++) webhook_start(s->items[i]);
   if (s->count > 0) periodic_soon(&s->figures);
   periodic_soon(&s->purge);
   return REGISTER_AGAIN;
+}
+
+static const struct db_statement *prepare_name(void *ctx, struct db_args *args)
+{
+  const struct webhooks *s = ctx;
+  bool may_forget = mono_since(clk_mono(), s->known_at).us > forget_after.us;
+  return webhook_store_name(args, s->profiles, s->count, may_forget ? &forget_after : NULL);
+}
+
+static struct span on_named(void *ctx, const struct db_rows *rows)
+{
+  (void)ctx;
+  (void)rows;
+  return NAME_EVERY;
 }
 
 static const struct db_statement *prepare_figures(void *ctx, struct db_args *args)
@@ -104,6 +124,7 @@ enum result webhooks_new(struct runtime *rt, struct db_pool *db, const struct fu
                          struct webhooks **out_webhooks, struct conf_fault *out_fault)
 {
   static const struct periodic_spec make_known = {"webhook_register", prepare_register, on_registered, NULL};
+  static const struct periodic_spec name = {"webhook_name", prepare_name, on_named, NULL};
   static const struct periodic_spec figures = {"webhook_figures", prepare_figures, on_figures, NULL};
   static const struct periodic_spec purge = {"webhook_purge", prepare_purge, on_purged, NULL};
   enum result result = RESULT_OK;
@@ -116,6 +137,7 @@ enum result webhooks_new(struct runtime *rt, struct db_pool *db, const struct fu
   s->profiles = MEM_ARRAY(const struct webhook_profile *, places);
   s->hashes = MEM_ARRAY(char *, places);
   periodic_init(&s->make_known, &make_known, s, rt, db, REGISTER_AGAIN);
+  periodic_init(&s->name, &name, s, rt, db, NAME_EVERY);
   periodic_init(&s->figures, &figures, s, rt, db, conf->figures_every);
   periodic_init(&s->purge, &purge, s, rt, db, PURGE_EVERY);
   for (size_t i = 0; i < conf->webhooks.count; i++) TRY(add(s, db, &conf->webhooks.items[i], out_fault));
@@ -146,6 +168,7 @@ void webhooks_reload(struct webhooks *s, const struct fulfiller_conf *conf)
 void webhooks_drain(struct webhooks *s)
 {
   periodic_stop(&s->make_known);
+  periodic_stop(&s->name);
   periodic_stop(&s->figures);
   periodic_stop(&s->purge);
   for (size_t i = 0; i < s->count; i++) webhook_drain(s->items[i]);
@@ -169,6 +192,7 @@ void webhooks_free(struct webhooks *s)
 {
   if (s == NULL) return;
   periodic_release(&s->make_known);
+  periodic_release(&s->name);
   periodic_release(&s->figures);
   periodic_release(&s->purge);
   for (size_t i = 0; i < s->count; i++) {

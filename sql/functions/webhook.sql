@@ -2,7 +2,7 @@
 -- Outgoing webhooks, as the fulfillers work on them. A delivery is taken by counting the attempt and moving next_at ahead (the lease); a worker that dies
 -- leaves it to the next one. The id and the bytes are the same on every attempt.
 
--- What the configuration of a fulfiller says; endpoints that it does not name are no longer told anything.
+-- What the configuration of a fulfiller says; told once, when it starts. What others told stays as it is.
 -- Parameters (parallel arrays): names, origins, hashes of the addresses, types (separated by spaces). Result: nothing. Another address forgets failures,
 -- and lifts a disabling that the old one brought about. Locks: the endpoints, ascending. Errors: 40P01 (repeat).
 create or replace function largesse.webhook_register(i_names text[], i_origins text[], i_hashes text[], i_types text[]) returns void
@@ -13,16 +13,34 @@ declare
   v_now timestamptz := largesse.clock_now();
 begin
   perform 1 from largesse.webhook_endpoint e order by e.name for no key update;
-  insert into largesse.webhook_endpoint as e (name, origin, url_hash, types, is_configured, changed_at)
-    select r.name, r.origin, r.hash, string_to_array(r.types, ' '), true, v_now
+  insert into largesse.webhook_endpoint as e (name, origin, url_hash, types, is_configured, changed_at, named_at)
+    select r.name, r.origin, r.hash, string_to_array(r.types, ' '), true, v_now, v_now
       from unnest(i_names, i_origins, i_hashes, i_types) as r(name, origin, hash, types) order by r.name
   on conflict (name) do update
-    set origin = excluded.origin, url_hash = excluded.url_hash, types = excluded.types, is_configured = true, changed_at = v_now,
+    set origin = excluded.origin, url_hash = excluded.url_hash, types = excluded.types, is_configured = true, named_at = v_now,
+        changed_at = case when e.is_configured and (e.origin, e.url_hash, e.types) is not distinct from (excluded.origin, excluded.url_hash, excluded.types)
+                          then e.changed_at else v_now end,
         failing_since = case when e.url_hash = excluded.url_hash then e.failing_since end,
         disabled_at = case when e.url_hash = excluded.url_hash or e.disabled_by = 'operator' then e.disabled_at end,
-        disabled_by = case when e.url_hash = excluded.url_hash or e.disabled_by = 'operator' then e.disabled_by end
-    where not e.is_configured or (e.origin, e.url_hash, e.types) is distinct from (excluded.origin, excluded.url_hash, excluded.types);
-  update largesse.webhook_endpoint e set is_configured = false, changed_at = v_now where e.is_configured and not e.name = any (i_names);
+        disabled_by = case when e.url_hash = excluded.url_hash or e.disabled_by = 'operator' then e.disabled_by end;
+end $$;
+
+-- Said again and again by each fulfiller: these endpoints are still in its configuration. What it says of them stays as it was registered last: while another
+-- address is rolled out, the old one does not come back.
+-- Parameters: i_names; i_forget_after: endpoints that nobody has named for so long are no longer told anything (null: none is forgotten; for a fulfiller that
+-- has just started, since the others may be about to). Result: nothing. Locks: the endpoints, ascending. Errors: 40P01 (repeat).
+create or replace function largesse.webhook_name(i_names text[], i_forget_after interval) returns void
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp
+as $$
+declare
+  v_now timestamptz := largesse.clock_now();
+begin
+  perform 1 from largesse.webhook_endpoint e order by e.name for no key update;
+  update largesse.webhook_endpoint e
+     set named_at = v_now, is_configured = true, changed_at = case when e.is_configured then e.changed_at else v_now end
+   where e.name = any (i_names);
+  update largesse.webhook_endpoint e set is_configured = false, changed_at = v_now where e.is_configured and e.named_at < v_now - i_forget_after;
 end $$;
 
 -- Takes deliveries that are due. Parameters: i_endpoint, i_limit, i_lease. Result: the deliveries, none while the endpoint is disabled; attempt is the

@@ -110,6 +110,22 @@ select probe.expect('an event', string_agg(type || ' ' || subjects[1], ','), 'we
 select probe.expect('told the others', count(*)::text, '1') from largesse.webhook_out where endpoint = 'all' and type = 'webhook.disabled';
 select probe.expect('same address', largesse.webhook_register(array['all', 'one'], array['http://a', 'http://c'], array['1', '3'], array['*', 'claim.failed'])::text, '');
 select probe.expect('stays disabled', disabled_by, 'gone') from largesse.webhook_endpoint where name = 'one';
+-- A fulfiller that does not have an endpoint takes it from nobody; only after a while without a name nobody is told any more, until one names it again.
+select largesse.webhook_name(array['all', 'one'], '1 minute');
+select probe.expect('still told', doc::json ->> 'configured', 'true') from largesse.webhook_list(null, 10) where name = 'claims';
+update largesse.webhook_endpoint set named_at = now() - interval '61 s';
+select largesse.webhook_name(array['all', 'one'], null);
+select probe.expect('not forgotten by one that has just started', doc::json ->> 'configured', 'true') from largesse.webhook_list(null, 10) where name = 'claims';
+select largesse.webhook_name(array['claims'], '1 minute');
+select largesse.webhook_name(array['all', 'one'], '1 minute');
+select probe.expect('by either', count(*)::text, '3') from largesse.webhook_endpoint where is_configured;
+update largesse.webhook_endpoint set named_at = now() - interval '61 s' where name = 'claims';
+select largesse.webhook_name(array['all', 'one'], '1 minute');
+select probe.expect('forgotten', count(*)::text, '2') from largesse.webhook_endpoint where is_configured;
+select largesse.webhook_name(array['claims'], '1 minute');
+select probe.expect('named again', types::text, '{claim.*,x}') from largesse.webhook_endpoint where is_configured and name = 'claims';
+update largesse.webhook_endpoint set named_at = now() - interval '61 s' where name = 'claims';
+select largesse.webhook_name(array['all', 'one'], '1 minute');
 select probe.expect('removed', doc::json ->> 'status', 'removed') from largesse.webhook_list(null, 10) where name = 'claims';
 select largesse.webhook_register(array['all', 'one'], array['http://a', 'http://d'], array['1', '4'], array['*', 'claim.failed']);
 select probe.expect('another address', coalesce(disabled_by, '-'), '-') from largesse.webhook_endpoint where name = 'one';

@@ -327,16 +327,27 @@ static void internal_addresses_are_refused(void **state)
   assert_int_equal(hook_count(rig->hook, "/ssrf"), 0);
 }
 
+// Fulfillers need not have the same endpoints: one that starts without an endpoint takes its news from nobody, and each
+// goes on naming its own.
 static void a_restart_with_other_endpoints_forgets_none(void **state)
 {
   struct rig *rig = *state;
   int64_t before = sql_int(rig->stack->sql, "select count(*) from largesse.webhook_endpoint");
+  sql_exec(rig->stack->sql,
+           "insert into largesse.webhook_endpoint (name, origin, url_hash, types, is_configured, changed_at) values "
+           "('elsewhere', 'http://e', 'e', '{activity.elsewhere}', true, now());"
+           "update largesse.webhook_endpoint set named_at = now() - interval '50 s'");
   process_kill(rig->stack->fulfiller);
   stack_start_fulfiller(rig->stack);
   emit(rig, "activity.moody", 3, 1);
   WAIT_FOR(deliveries(rig, "moody", "event_id = 'e-3.x' and state = 'done'") == 1, SECONDS);
+  sql_exec(rig->stack->sql, "update largesse.webhook_endpoint set named_at = named_at - interval '50 s'");
+  WAIT_FOR(sql_int(rig->stack->sql,
+                   "select count(*) from largesse.webhook_endpoint where named_at > now() - interval '30 s'") == before,
+           SECONDS);
   assert_int_equal(sql_int(rig->stack->sql, "select count(*) from largesse.webhook_endpoint where is_configured"),
-                   before);
+                   before + 1);
+  sql_exec(rig->stack->sql, "delete from largesse.webhook_endpoint where name = 'elsewhere'");
 }
 
 static int api(struct rig *rig, const char *method, const char *path, const char *body, json_t **out)
