@@ -21,10 +21,20 @@ static bool is_name(const char *text)
   return len > 0 && len <= 64 && strspn(text, NAME_CHARS) == len;
 }
 
+// Events are about claims, activities and the endpoints themselves.
+static bool has_subject(const char *text)
+{
+  static const char *const subjects[] = {"claim.", "activity.", "webhook."};
+  for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
+    if (strncmp(text, subjects[i], strlen(subjects[i])) == 0) return true;
+  return false;
+}
+
 // Words joined by dots; the last one may be a star.
 static bool is_type(const char *text)
 {
   if (strcmp(text, "*") == 0) return true;
+  if (!has_subject(text)) return false;
   for (;;) {
     size_t word = strspn(text, TYPE_CHARS);
     if (word == 0) return strcmp(text, "*") == 0;
