@@ -97,7 +97,7 @@ static const struct conf_key provider_keys[] = {
     {"not_found_after", CONF_SPAN, FIELD(not_found_after), "30s", 0, DAY, 0, NULL, NULL, "an inquiry's 'not found' counts when the delivery is this old; at least total_timeout"},
     {"retry_after_max", CONF_SPAN, FIELD(retry_after_max), "1h", 0, 7 * DAY, 0, NULL, NULL, "an answer's Retry-After counts up to this; 0s: it is not looked at"},
     {"pending_poll", CONF_SPAN, FIELD(pending_poll), "1m", 100000, DAY, 0, NULL, NULL, "pending deliveries are inquired again after this"},
-    {"pending_timeout", CONF_SPAN, FIELD(pending_timeout), "1d", 1000000, 90 * DAY, 0, NULL, NULL, "claims still pending this long after they were made go to review"},
+    {"pending_timeout", CONF_SPAN, FIELD(pending_timeout), "1d", 1000000, 90 * DAY, 0, NULL, NULL, "claims of which the provider has been saying 'pending' for this long go to review; a retry begins anew"},
     {"callback.profile", CONF_CHOICE, FIELD(callback.profile), "none", 0, 0, 0, "none|standard_webhooks|stripe|wechatpay_v3|alipay", NULL, "how the provider signs its callbacks to POST /v1/callbacks/NAME; none: it sends none"},
     {"callback.secrets", CONF_PAIRS, FIELD(callback.secrets), NULL, 0, 0, CONF_RELOADABLE, NULL, NULL, "name: file of each secret (public key or certificate for wechatpay_v3, where the name is the serial, and for alipay); several while they rotate"},
     {"callback.decrypt_key", CONF_TEXT, FIELD(callback.decrypt_key), "", 0, 4096, CONF_RELOADABLE, NULL, NULL, "file with the 32 bytes that wechatpay_v3 encrypts with (the APIv3 key)"},

@@ -16,7 +16,7 @@ struct attempt_facts {
   // or refund for which there is nothing to take back: those are made only when no delivery can be running any more.
   enum outcome outcome;
   int64_t tries;            // since a person last retried it, this one included
-  struct span age;          // since the action was wanted
+  struct span age;          // since the provider first said "pending"; about 0 where it had not
   struct span trust_left;   // a "not found" does not count for this long
   struct span retry_after;  // the provider asked for this much patience; 0: it did not
   bool is_again;            // a call before this one, under the same request id, may have taken effect

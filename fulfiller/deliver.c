@@ -29,7 +29,7 @@ static void finish(struct job *job)
                                 .is_again = job->must_inquire,
                                 .is_repeat = job->must_inquire && !profile_of(job)->inquire.exists,
                                 .status = verdict->status,
-                                .age = wall_since(clk_wall(), job->wanted_at),
+                                .age = wall_since(clk_wall(), job->pending_since),
                                 .trust_left = mono_since(job->trust_at, clk_mono()),
                                 .retry_after = verdict->retry_after};
   job->decision = decision_make(&lane->provider, &facts);

@@ -55,10 +55,10 @@ struct job {
   char trace[TRACE_ID_BYTES];
   enum provider_action action;
   int64_t tries;
-  bool is_probe;                // of a breaker that is half open
-  bool must_inquire;            // an earlier attempt's outcome is unknown
-  struct wall_time created_at;  // the claim
-  struct wall_time wanted_at;   // the action: of a delivery, when the claim was made
+  bool is_probe;                   // of a breaker that is half open
+  bool must_inquire;               // an earlier attempt's outcome is unknown
+  struct wall_time created_at;     // the claim
+  struct wall_time pending_since;  // how long the provider has been saying so; the take, where it has not
   struct mono_time taken_at, lease_until;
   struct mono_time trust_at;  // a "not found" counts from here on
   struct job_call call;       // the last one under this lease, which decides

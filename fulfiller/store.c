@@ -26,7 +26,7 @@ enum take_column {
   TAKE_CURRENCY,
   TAKE_PARAMS,
   TAKE_CREATED_AT,
-  TAKE_WANTED_AT,
+  TAKE_PENDING_SINCE,
   TAKE_TRUST_IN_MS,
   TAKE_PROVIDER_REF,
   TAKE_TRACE
@@ -140,7 +140,7 @@ struct job *store_taken_job(const struct db_rows *rows, size_t row, bool wants_p
   job->key = store_taken_key(rows, row);
   job->tries = db_rows_i64(rows, row, TAKE_TRIES);
   job->created_at = db_rows_time(rows, row, TAKE_CREATED_AT);
-  job->wanted_at = db_rows_time(rows, row, TAKE_WANTED_AT);
+  job->pending_since = db_rows_time(rows, row, TAKE_PENDING_SINCE);
   read_action(job, rows, row);
   if (wants_params)
     job->params = json_loadb(db_rows_text(rows, row, TAKE_PARAMS), db_rows_text_len(rows, row, TAKE_PARAMS), 0, NULL);

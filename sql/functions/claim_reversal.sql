@@ -25,7 +25,7 @@ begin
   update largesse.claim c
      set step = case when c.reversal in ('unknown', 'pending') then 'inquire_reverse' else 'reverse' end,
          reversal = case when c.reversal in ('unknown', 'pending') then c.reversal else 'owed' end, reversal_since = coalesce(c.reversal_since, v_now),
-         next_attempt_at = greatest(v_now, c.trust_after), lease_until = null, doing = null, updated_at = v_now, attempts_before = c.attempts, sweeps = 0,
+         next_attempt_at = greatest(v_now, c.trust_after), lease_until = null, doing = null, updated_at = v_now, attempts_before = c.attempts, pending_since = null, sweeps = 0,
          review_since = null, review_cause = null
     from wanted w where c.activity_id = w.activity_id and c.id = w.id
   returning c.activity_id, c.id;
@@ -45,7 +45,7 @@ declare
 begin
   update largesse.claim c
      set step = 'reverse', reversal = 'owed', reversal_since = v_now, next_attempt_at = case when c.review_since is null then v_now end,
-         lease_until = null, doing = null, trust_after = null, updated_at = v_now, attempts_before = c.attempts, sweeps = 0
+         lease_until = null, doing = null, trust_after = null, updated_at = v_now, attempts_before = c.attempts, pending_since = null, sweeps = 0
    where c.activity_id = i_activity_id and c.id = i_claim_id
      and c.status in ('failed', 'rolled_back', 'expired', 'cancelled') and c.reward_id is not null
      and c.reversed_at is null and (c.reversal is null or c.reversal = 'not_found')

@@ -7,7 +7,7 @@
 -- otherwise), for how many milliseconds from now a "not found" does not count (null: as before; a call that followed an inquiry under the same lease has
 -- its own), request and answer as they are to be recorded or nulls; i_traces: the claims' traces as claim_take told them, or nulls (they are looked up then); and i_earlier: the calls before it under the same lease (null: none), a JSON array of
 -- {a, c, attempt, call, step, provider, started_us (since 1970), duration_us, outcome, http, code, detail, request, answer}.
--- "pending" is an answer, not a failure: the ladder and the count of tries begin anew after it.
+-- "pending" is an answer, not a failure: the ladder and the count of tries begin anew after it. Patience with it counts from when it was first heard.
 -- Result: a row per claim that this call settled: its status now, and whether it went to review (then it has its dead letter).
 -- What a newer attempt owns is left alone, except that "done" is always true news: a delivery of a claim that gave everything back owes a reversal then.
 -- A delivery refused without a review cause, and the end of a reversal, give everything back: all such rows must be of one activity.
@@ -109,6 +109,7 @@ begin
                                   when r.review is null then v_now + r.due_ms * interval '1 millisecond' end,
            trust_after = case when r.outcome in ('unknown', 'pending') then coalesce(v_now + r.trust_ms * interval '1 millisecond', c.trust_after) end,
            attempts_before = case r.outcome when 'pending' then c.attempts else c.attempts_before end,
+           pending_since = case r.outcome when 'pending' then coalesce(c.pending_since, v_now) when 'unknown' then c.pending_since end,
            provider_ref = case when r.is_reversal then c.provider_ref else coalesce(r.ref, c.provider_ref) end,
            review_since = case when r.review is not null then v_now end, review_cause = r.review
       from asked r

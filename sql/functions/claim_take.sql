@@ -10,8 +10,8 @@
 -- much time has passed cannot prove that a call never happened; i_provider: the lane that the message came through. A claim of another provider is
 -- left alone too (the reward changed while the scheduler still remembered the old one); the sweeper sends it to its own lane; i_traces: trace ids of the
 -- messages or nulls (null: none at all). A claim keeps the first it gets, and makes one where the message has none.
--- Result: a row per claim taken; attempt is the fencing token for claim_settle, tries counts since a person last retried it, doing says what to do, wanted_at since when,
--- trust_in_ms how long a "not found" does not count yet. Locks: the claims. Errors: 40P01 (repeat).
+-- Result: a row per claim taken; attempt is the fencing token for claim_settle, tries counts since a person last retried it, doing says what to do, wanted_at since when
+-- the provider has been saying "pending" (where it has not: now), trust_in_ms how long a "not found" does not count yet. Locks: the claims. Errors: 40P01 (repeat).
 create or replace function largesse.claim_take(
   i_activity_ids bigint[], i_claim_ids bigint[], i_attempts int[], i_lease interval, i_trust_after interval, i_provider text, i_traces uuid[] default null)
 returns table (activity_id bigint, claim_id bigint, attempt int, tries int, doing text, user_id bigint, quantity int, biz_id text,
@@ -47,7 +47,7 @@ begin
       returning c.activity_id, c.id, c.attempts, c.attempts - c.attempts_before, c.doing, c.user_id, c.quantity, c.biz_id,
                 -- Not a join: with a third key in it the planner would find claims by their activity alone while it knows nothing of a young table.
                 c.channel, (select a.code from largesse.activity a where a.id = c.activity_id), w.code, w.amount, w.currency, w.params::text, c.created_at,
-                case when c.doing in ('reverse', 'inquire_reverse') then c.reversal_since else c.created_at end,
+                coalesce(c.pending_since, $6),
                 greatest(0, ceil(extract(epoch from c.trust_after - $6) * 1000))::bigint, c.provider_ref, c.trace
       $q$, v_partition)
       using i_activity_ids, i_claim_ids, i_attempts, i_lease, i_trust_after, v_now, i_provider, i_traces;

@@ -9,7 +9,7 @@ set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set e
 as $$
   update largesse.claim c
      set review_since = null, review_cause = null, next_attempt_at = largesse.clock_now(), updated_at = largesse.clock_now(),
-         attempts_before = c.attempts, sweeps = 0
+         attempts_before = c.attempts, pending_since = null, sweeps = 0
     from unnest(i_activity_ids, i_claim_ids) as r(a, c) where c.activity_id = r.a and c.id = r.c
 $$;
 
