@@ -84,6 +84,7 @@ static int event_of(const char *verdict)
   if (strcmp(verdict, "applied") == 0 || strcmp(verdict, "inquires") == 0) return EV_CALLBACK_APPLIED;
   if (strcmp(verdict, "owes_reversal") == 0) return EV_REVERSAL_OWED;
   if (strcmp(verdict, "unmatched") == 0 || strcmp(verdict, "amount_mismatch") == 0) return EV_CALLBACK_KEPT;
+  if (strcmp(verdict, "contradicts") == 0) return EV_CALLBACK_CONTRADICTS;
   return EV_CALLBACK_IGNORED;
 }
 

@@ -24,7 +24,8 @@ begin
 end $$;
 
 -- A delivery is said to have failed. It is believed where no call can be running any more that could still take effect, and where what was heard last from the
--- provider itself was "pending", or nobody can ask it; else somebody asks. A claim that waits for a person because its outcome is unknown is asked about too.
+-- provider itself was "pending", or nobody can ask it; else somebody asks. A claim that waits for a person because its outcome is unknown is asked about too. Of what has succeeded
+-- it moves nothing, but is told from what is no news.
 -- Parameters: the claim's row, held by the caller; code and detail; i_can_inquire: whether the provider can be asked. Result: the state of the callback.
 -- Locks: as claim_move; the caller holds the stock. Errors: 40P01 (repeat).
 create or replace function largesse.callback_refused(i_claim largesse.claim, i_code text, i_detail text, i_can_inquire boolean) returns text
@@ -36,6 +37,7 @@ declare
   v_leased  boolean := coalesce(i_claim.lease_until > v_now, false);
   v_trusted boolean := coalesce(i_claim.trust_after <= v_now, true);
 begin
+  if i_claim.status = 'succeeded' and i_claim.reversal is null then return 'contradicts'; end if;
   if i_claim.status <> 'issuing' or i_claim.reversal is not null or i_claim.attempts = 0 then return 'ignored'; end if;
   if not v_leased and (i_claim.outcome = 'pending' and (v_trusted or not i_can_inquire)
                        or i_claim.outcome = 'unknown' and v_trusted and not i_can_inquire) then
@@ -44,8 +46,10 @@ begin
   end if;
   if not v_leased and i_can_inquire and i_claim.review_since is not null and i_claim.step = 'inquire' then
     update largesse.claim c
-       set review_since = null, review_cause = null, next_attempt_at = v_now, attempts_before = c.attempts, sweeps = 0, updated_at = v_now
+       set review_since = null, review_cause = null, next_attempt_at = v_now, attempts_before = c.attempts, pending_since = null, sweeps = 0, updated_at = v_now
      where c.activity_id = i_claim.activity_id and c.id = i_claim.id;
+    update largesse.dead_letter d set activity_id = null, claim_id = null  -- another amount is a person's business all the same: see claim_move
+     where d.activity_id = i_claim.activity_id and d.claim_id = i_claim.id and d.closed_at is null and d.cause = 'callback_amount_mismatch';
     update largesse.dead_letter d
        set closed_at = v_now, closed_by = 'system', close_reason = 'a callback says that the delivery failed', resolution = 'retried'
      where d.activity_id = i_claim.activity_id and d.claim_id = i_claim.id and d.closed_at is null;
@@ -83,18 +87,21 @@ language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
 as $$
 declare
-  v_now timestamptz := largesse.clock_now();
+  v_now    timestamptz := largesse.clock_now();
+  v_letter bigint;
 begin
-  if i_claim.status <> 'issuing' or i_claim.reversal is not null then
-    return largesse.callback_letter(null, null, i_provider, 'callback_amount_mismatch', null, i_detail, i_body);
+  -- Where the claim waits for something else, its letter is about that.
+  if i_claim.status <> 'issuing' or i_claim.reversal is not null or i_claim.review_since is not null then
+    v_letter := largesse.callback_letter(null, null, i_provider, 'callback_amount_mismatch', null, i_detail, i_body);
   end if;
+  if i_claim.status <> 'issuing' or i_claim.reversal is not null then return v_letter; end if;
   update largesse.claim c
      set review_since = coalesce(c.review_since, v_now), review_cause = coalesce(c.review_cause, 'callback_amount_mismatch'), next_attempt_at = null,
          -- Something was delivered, it says: no plain new call. And the call under way may go on until its lease would have ended.
          step = replace(c.step, 'deliver', 'inquire'), trust_after = greatest(c.trust_after, c.lease_until),
          lease_until = null, doing = null, doubted_at = null, updated_at = v_now
    where c.activity_id = i_claim.activity_id and c.id = i_claim.id;
-  return largesse.callback_letter(i_claim.activity_id, i_claim.id, i_provider, 'callback_amount_mismatch', null, i_detail, i_body);
+  return coalesce(v_letter, largesse.callback_letter(i_claim.activity_id, i_claim.id, i_provider, 'callback_amount_mismatch', null, i_detail, i_body));
 end $$;
 
 -- What a callback about a claim does. Parameters: the claim's row, held by the caller; the callback's row; i_expected: the claim's amount or null; i_can_inquire.
@@ -114,7 +121,7 @@ begin
       select from largesse.callback b
        where b.activity_id = i_claim.activity_id and b.claim_id = i_claim.id and b.action = i_callback.action
          and b.occurred_at > i_callback.occurred_at and b.outcome in ('done', 'refused')
-         and b.state in ('applied', 'ignored', 'inquires', 'owes_reversal')) then
+         and b.state in ('applied', 'ignored', 'contradicts', 'inquires', 'owes_reversal')) then
     return 'stale';
   end if;
   if i_callback.outcome = 'done' and i_callback.amount <> i_expected then return 'amount_mismatch'; end if;

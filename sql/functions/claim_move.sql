@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The one function that changes the state of claims. Only legal moves happen; what the new state does not hold is given back in
 -- the same transaction: stock to the activity, allowance to the user's counters of the periods in which the claim was made.
+-- A signed message that named another amount is a person's business whatever becomes of the claim: its letter stays open, about no claim any more.
 -- A move ends what was due, a reversal that was not made yet, a review and its dead letter; and it is told to the business as event claim.<i_to>.
 -- Parameters: keys (parallel arrays); i_to; what to record with each (arrays, or null): provider's reference, failure code and detail; i_is_news: no decision,
 -- but what a provider says of its delivery: claims that are being taken back are left as they are then.
@@ -50,7 +51,12 @@ begin
         from found_rows f where c.activity_id = f.activity_id and c.id = f.id
       returning c.activity_id, c.id, f.user_id, f.quantity, f.created_at, f.status as from_status, c.trace, c as claim
     ), letters_closed as (
-      update largesse.dead_letter d set closed_at = v_now, closed_by = 'system', resolution = 'settled'
+      update largesse.dead_letter d
+         set activity_id = case d.cause when 'callback_amount_mismatch' then null else d.activity_id end,
+             claim_id = case d.cause when 'callback_amount_mismatch' then null else d.claim_id end,
+             closed_at = case d.cause when 'callback_amount_mismatch' then null else v_now end,
+             closed_by = case d.cause when 'callback_amount_mismatch' then null else 'system' end,
+             resolution = case d.cause when 'callback_amount_mismatch' then null else 'settled' end
         from moved where d.activity_id = moved.activity_id and d.claim_id = moved.id and d.closed_at is null
     ), given as (
       select moved.*, s.holds_stock and not v_to.holds_stock as gives_stock, s.holds_allowance and not v_to.holds_allowance as gives_allowance

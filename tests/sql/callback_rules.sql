@@ -47,8 +47,8 @@ select probe.expect('stays', (probe.claim(1)).status || ' ' || (probe.claim(1)).
 select probe.expect('twice', probe.tell(1, 'early', 'done'), 'duplicate succeeded');
 select probe.expect('twice, with other content', probe.tell(1, 'early', 'refused'), 'duplicate succeeded');
 select probe.expect('the same id of another provider is another event', probe.tell(2, 'early', 'ignored', i_provider => 'another'), 'ignored issuing');
-select probe.expect('failed afterwards (B40)', probe.tell(1, 'fails-later', 'refused', 1), 'ignored succeeded');
-select probe.expect('kept', probe.state('fails-later'), 'ignored');
+select probe.expect('failed afterwards (B40)', probe.tell(1, 'fails-later', 'refused', 1), 'contradicts succeeded');
+select probe.expect('kept', probe.state('fails-later'), 'contradicts');
 
 -- Out of order: what is older than what was heard changes nothing (B41).
 select probe.take(3, 0);

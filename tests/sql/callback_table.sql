@@ -76,7 +76,7 @@ insert into probe.expected values
   ('review retry',        'done',    'applied → succeeded',        'applied → succeeded'),
   ('review retry',        'refused', 'ignored → issuing review',   'ignored → issuing review'),
   ('succeeded',           'done',    'ignored → succeeded',        'ignored → succeeded'),
-  ('succeeded',           'refused', 'ignored → succeeded',        'ignored → succeeded'),  -- B40
+  ('succeeded',           'refused', 'contradicts → succeeded',    'contradicts → succeeded'),  -- B40
   ('taking back',         'done',    'ignored → succeeded back',   'ignored → succeeded back'),
   ('taking back',         'refused', 'ignored → succeeded back',   'ignored → succeeded back'),
   ('failed',              'done',    'owes_reversal → failed back', 'owes_reversal → failed back'),

@@ -106,3 +106,43 @@ update largesse.claim set trust_after = null, next_attempt_at = now() where user
 select probe.expect('reverse', probe.take(8), 'reverse ref ref-8');
 select probe.expect('not found', probe.settle(8, 2, 'reverse', 'not_found'), 'issuing review');
 select probe.expect('waits', probe.state(8), 'issuing reverse refused never reversal_not_found ref-8');
+
+-- A message that named another amount stays with people, though a later one names the right one: the claim is done, its letter is about no claim any more.
+select probe.make(9);
+select probe.take(9);
+select probe.expect('mismatch', probe.tell(9, 'e9-wrong', 'ref-9', 777), 'amount_mismatch');
+select probe.expect('right', probe.tell(9, 'e9-right', 'ref-9', 100), 'applied');
+select probe.expect('done', probe.state(9), 'succeeded inquire - never - ref-9');
+select probe.expect('none of the claim', (select count(*)::text from largesse.dead_letter where claim_id = (probe.claim(9)).id), '0');
+select probe.expect('but open', (select count(*)::text from largesse.dead_letter where claim_id is null and closed_at is null and detail like '%e9-wrong%'), '1');
+-- Of a claim that waits for something else already, beside its letter; the claim's own letter is settled.
+select probe.make(10);
+select probe.take(10);
+select probe.settle(10, 1, 'deliver', 'unknown', null, 'outcome_unknown');
+select probe.expect('mismatch', probe.tell(10, 'e10-wrong', 'ref-10', 777), 'amount_mismatch');
+select probe.expect('its own', (select string_agg(cause, ',') from largesse.dead_letter where claim_id = (probe.claim(10)).id and closed_at is null), 'outcome_unknown');
+select probe.expect('right', probe.tell(10, 'e10-right', 'ref-10', 100), 'applied');
+select probe.expect('settled', (select string_agg(cause || '=' || resolution, ',') from largesse.dead_letter where claim_id = (probe.claim(10)).id), 'outcome_unknown=settled');
+select probe.expect('but open', (select count(*)::text from largesse.dead_letter where claim_id is null and closed_at is null and detail like '%e10-wrong%'), '1');
+select probe.expect('letters and reviews agree', (select count(*)::text from largesse.audit_claim_under_review_without_dead_letter(probe.activity())), '0');
+
+-- Patience with "pending" counts from when it was first said, not from when the claim was made; unknown inquiries between do not end it, a retry does.
+create function probe.waited(i_user int) returns text language sql as $$
+  update largesse.claim set next_attempt_at = now(), trust_after = null where user_id = i_user;
+  select round(extract(epoch from clock_timestamp() - t.wanted_at) / 60)::text
+    from probe.claim(i_user) c, largesse.claim_take(array[c.activity_id], array[c.id], array[c.attempts], '10 s', '4 s', 'simulator') t $$;
+select probe.make(11);
+select probe.expect('not said yet', probe.waited(11), '0');
+select probe.settle(11, 1, 'deliver', 'pending');
+update largesse.claim set pending_since = now() - interval '30 minutes' where user_id = 11;
+select probe.expect('since then', probe.waited(11), '30');
+select probe.settle(11, 2, 'inquire', 'unknown');
+select probe.expect('an inquiry without answer', probe.waited(11), '30');
+select probe.settle(11, 3, 'inquire', 'pending', null, 'pending_too_long');
+select largesse.operation_apply_again(array[c.activity_id], array[c.id]) from probe.claim(11) c;
+select probe.expect('a person sent it round again', probe.waited(11), '0');
+select probe.settle(11, 4, 'inquire', 'pending');
+update largesse.claim set pending_since = now() - interval '30 minutes' where user_id = 11;
+select probe.expect('said again', probe.waited(11), '30');
+select probe.settle(11, 5, 'inquire', 'retry');
+select probe.expect('certainly not delivered', probe.waited(11), '0');

@@ -166,7 +166,14 @@ static void a_failure_after_a_success_is_only_kept(void **state)
   assert_int_equal(callback_tell(rig, "b40-1", claim.id, "SUCCESS", 0), 204);
   assert_int_equal(callback_tell(rig, "b40-2", claim.id, "FAILED", 5), 204);
   assert_true(delivery_is(s, claim.id, "succeeded"));
-  assert_true(callback_is(rig, "b40-2", "ignored"));
+  assert_true(callback_is(rig, "b40-2", "contradicts"));
+  char *line = support_format("callback.contradicts provider=simulator event_id=b40-2 request_id=%s", claim.id);
+  WAIT_FOR(process_log_has(s->fulfiller, line), 5);
+  mem_free(line);
+  struct http_answer answer;
+  http_get(s->fulfiller_port, "/metrics", &answer);
+  assert_non_null(strstr(answer.body, "largesse_callbacks_total{provider=\"simulator\",outcome=\"contradicts\"}"));
+  http_answer_release(&answer);
   assert_int_equal(activity_remaining(s->sql, "undo"), 9);
 }
 
