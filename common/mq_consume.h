@@ -57,7 +57,8 @@ struct mq_subscription {
   uint64_t to_ack[MQ_ACK_BATCH_MAX];
   size_t to_ack_count;
   size_t outstanding;
-  uint64_t incoming_tag;  // between basic.deliver and the end of its body; 0: none
+  struct mono_time acked_at;  // when the last of its acks was written; 0: none was
+  uint64_t incoming_tag;      // between basic.deliver and the end of its body; 0: none
   bool incoming_redelivered;
   struct mq_in *incoming;
   uint64_t incoming_left;  // bytes of the body still to come

@@ -113,6 +113,7 @@ static void take_ack(struct mq_consumer *c, const struct mq_ack_item *item)
   if (s == NULL || s->state == MQ_SUB_CLOSED || s->state == MQ_SUB_CLOSING) return;
   if (atomic_load(&s->generation) != item->tag.generation || !mq_acks_settle(&s->acks, item->tag.delivery)) return;
   s->outstanding--;
+  s->acked_at = clk_mono();
   if (item->requeue)
     send_requeue(s, item->tag.delivery);
   else

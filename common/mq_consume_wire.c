@@ -13,6 +13,10 @@
 #define ANSWER_TIMEOUT_S   15
 #define CONSUMER_TAG_BYTES 16
 
+// A quorum queue takes acks one step behind the channel that received them, and forgets those on their way when the
+// channel closes: everything they were for would be delivered again.
+static const struct span acks_settle = {2000000};
+
 static void enter(struct mq_subscription *s, enum mq_sub_state state)
 {
   s->state = state;
@@ -221,7 +225,11 @@ static void work_on(struct mq_subscription *s)
       if (cancel) send_cancel(s);
       return;
     case MQ_SUB_CANCELLED:
-      if (s->outstanding == 0) send_close(s);
+      if (s->outstanding > 0) return;
+      if (mono_since(clk_mono(), s->acked_at).us < acks_settle.us)
+        mq_conn_due(&c->conn, mono_after(s->acked_at, acks_settle));
+      else
+        send_close(s);
       return;
     case MQ_SUB_OPENING:
     case MQ_SUB_QOS:
