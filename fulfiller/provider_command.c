@@ -199,6 +199,20 @@ static bool make_known(struct cli *c, const struct fulfiller_conf *conf, const c
   return is_done;
 }
 
+// done: what became of each limit; NULL: nothing is to be said of limits.
+static void tell_state(const char *name, const json_t *provider, const char *done, bool is_changed)
+{
+  const char *state = json_string_value(json_object_get(provider, "state"));
+  const char *until = json_string_value(json_object_get(provider, "pausedUntil"));
+  if (state == NULL) state = "?";
+  if (done != NULL)
+    (void)printf("%s: %s; the provider is %s", name, done, state);
+  else
+    (void)printf("%s is %s", name, state);
+  (void)printf("%s%s%s\n", until == NULL ? "" : " until ", until == NULL ? "" : until,
+               is_changed || done != NULL ? "" : "; nothing changed");
+}
+
 static void tell(struct cli *c, const struct provider_options *o, const struct db_rows *rows)
 {
   const char *outcome = db_rows_text(rows, 0, 0), *doc = db_rows_text(rows, 0, 3);
@@ -212,9 +226,7 @@ static void tell(struct cli *c, const struct provider_options *o, const struct d
     return;
   }
   if (jsonx_parse(doc, strlen(doc), &json, NULL) != RESULT_OK) return;
-  const char *state = json_string_value(json_object_get(json, "state"));
-  (void)printf("%s is %s%s\n", o->name, state == NULL ? "?" : state,
-               db_rows_bool(rows, 0, 2) ? "" : "; nothing changed");
+  tell_state(o->name, json, db_rows_is_null(rows, 0, 1) ? NULL : db_rows_text(rows, 0, 1), db_rows_bool(rows, 0, 2));
   json_decref(json);
 }
 

@@ -207,9 +207,13 @@ static const char *check_replay(const struct call *c, int64_t *out_id, struct wa
   if ((c->id == NULL) == (c->since == NULL)) return "either --since or --id is needed";
   if (c->id != NULL)
     return text_to_i64(c->id, strlen(c->id), out_id) == RESULT_OK ? NULL : "--id must be the number of a delivery";
-  return text_to_time(c->since, strlen(c->since), out_since) == RESULT_OK
-             ? NULL
-             : "--since must be an instant such as 2026-10-01T11:00:00+08:00";
+  struct span ago;
+  size_t len = strlen(c->since);
+  if (text_to_time(c->since, len, out_since) == RESULT_OK) return NULL;
+  if (text_to_span(c->since, len, &ago) != RESULT_OK)
+    return "--since must be an instant such as 2026-10-01T11:00:00+08:00, or a time ago such as 1h";
+  *out_since = wall_after(clk_wall(), span_us(-ago.us));
+  return NULL;
 }
 
 // The next portion; false after the last one, or a failure that has been told.

@@ -9,6 +9,7 @@ struct list_call {
   struct call call;
   int64_t limit;
   enum call_place place;
+  const char *unknown;  // 404; NULL: it is always there
 };
 
 static void put_place(struct buf *b, enum call_place place, const struct db_rows *rows, size_t row)
@@ -37,6 +38,11 @@ static void on_list(struct call *c, const struct db_rows *rows)
   const struct list_call *l = CONTAINER_OF(c, struct list_call, call);
   struct buf *b = &c->app->scratch;
   size_t count = db_rows_count(rows);
+  if (l->unknown != NULL && count == 1 && db_rows_is_null(rows, 0, 1)) {
+    call_not_found(c->web, l->unknown);
+    call_end(c);
+    return;
+  }
   bool is_more = l->limit > 0 && count > (size_t)l->limit;
   if (is_more) count = (size_t)l->limit;
   buf_clear(b);
@@ -66,4 +72,11 @@ struct call *call_list_new(struct web_request *web, int64_t limit, enum call_pla
   l->limit = limit;
   l->place = place;
   return &l->call;
+}
+
+struct call *call_list_of(struct web_request *web, int64_t limit, enum call_place place, const char *unknown)
+{
+  struct call *c = call_list_new(web, limit, place);
+  CONTAINER_OF(c, struct list_call, call)->unknown = unknown;
+  return c;
 }

@@ -27,7 +27,7 @@ void provider_api_history(struct web_request *web)
   int64_t limit, after = 0;
   const char *name = call_name(web, provider.unknown);
   if (name == NULL || !call_list_limit(web, &limit) || !call_number(web, "after", 1, INT64_MAX, &after)) return;
-  struct call *c = call_list_new(web, limit, CALL_PLACE_NUMBER);
+  struct call *c = call_list_of(web, limit, CALL_PLACE_NUMBER, provider.unknown);
   call_send(c, provider_store_history(call_args(c), name, after, limit + 1));
 }
 

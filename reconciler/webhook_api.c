@@ -38,7 +38,7 @@ void webhook_api_deliveries(struct web_request *web)
     call_refuse(web, "state: must be waiting, done or dead");
     return;
   }
-  struct call *c = call_list_new(web, limit, CALL_PLACE_NUMBER);
+  struct call *c = call_list_of(web, limit, CALL_PLACE_NUMBER, endpoint.unknown);
   struct db_args *args = call_args(c);
   db_args_text(args, name);
   db_args_text(args, state);
@@ -106,6 +106,17 @@ static void on_replayed(struct call *c, const struct db_rows *rows)
   call_end(c);
 }
 
+// An instant, or a time ago.
+static bool is_since(const char *text, struct wall_time *out_since)
+{
+  struct span ago;
+  size_t len = strlen(text);
+  if (text_to_time(text, len, out_since) == RESULT_OK) return true;
+  if (text_to_span(text, len, &ago) != RESULT_OK) return false;
+  *out_since = wall_after(clk_wall(), span_us(-ago.us));
+  return true;
+}
+
 void webhook_api_replay(struct web_request *web)
 {
   struct jsonx_reader reader;
@@ -120,8 +131,8 @@ void webhook_api_replay(struct web_request *web)
   const char *text = jsonx_read_text(&reader, "since", false, TIME_CHARS_MAX);
   if ((id == 0) == (text == NULL))
     jsonx_reader_fail(&reader, "since", "or id is needed");
-  else if (text != NULL && text_to_time(text, strlen(text), &since) != RESULT_OK)
-    jsonx_reader_fail(&reader, "since", "must be an instant such as 2027-01-31T08:00:00Z");
+  else if (text != NULL && !is_since(text, &since))
+    jsonx_reader_fail(&reader, "since", "must be an instant such as 2027-01-31T08:00:00Z, or a time ago such as 1h");
   if (!change_call_is_read(ch, &reader)) return;
   struct db_args *args = call_args(&ch->call);
   db_args_text(args, ch->name);

@@ -44,15 +44,17 @@ as $$
 $$;
 
 -- Changes of a provider, newest first, before a change's number. Parameters: i_provider, i_before (null: from the newest), i_limit.
--- Result: number and JSON. Locks, errors: none.
+-- Result: number and JSON; one row without JSON: there is no such provider. Locks, errors: none.
 create or replace function largesse.provider_history(i_provider text, i_before bigint, i_limit int)
 returns table (change_id bigint, doc text)
 language sql stable security definer
 set search_path = largesse, pg_temp set jit = off
 as $$
-  select c.id, jsonb_build_object('id', c.id, 'at', largesse.time_text(c.at), 'by', c.actor, 'what', c.what, 'from', c.from_value, 'to', c.to_value,
+  (select c.id, jsonb_build_object('id', c.id::text, 'at', largesse.time_text(c.at), 'by', c.actor, 'what', c.what, 'from', c.from_value, 'to', c.to_value,
                                   'reason', c.reason)::text
-    from largesse.provider_change c where c.provider = i_provider and (i_before is null or c.id < i_before) order by c.id desc limit i_limit
+    from largesse.provider_change c where c.provider = i_provider and (i_before is null or c.id < i_before) order by c.id desc limit i_limit)
+  union all
+  select 0, null where not exists (select from largesse.provider_state s where s.provider = i_provider)
 $$;
 
 -- Pauses a provider: nothing is taken for it until then, or until it is resumed. A pause that runs already gets the new end.
@@ -102,10 +104,20 @@ begin
   return query select 'ok', null::text, changed, l.doc from largesse.provider_list(i_provider) l;
 end $$;
 
+-- What became of a limit, for people: "concurrency 512 -> 5", "rate unchanged". Parameters: i_what, the values in force before and after. Locks, errors: none.
+create or replace function largesse.provider_change_text(i_what text, i_old text, i_new text) returns text
+language sql immutable parallel safe
+as $$ select i_what || case when i_old is distinct from i_new then ' ' || i_old || ' -> ' || i_new else ' unchanged' end $$;
+
+-- A rate for people. Parameters: i_rate per second, 0 is unlimited. Locks, errors: none.
+create or replace function largesse.provider_rate_text(i_rate numeric) returns text
+language sql immutable parallel safe
+as $$ select case i_rate when 0 then 'unlimited' else trim_scale(i_rate) || '/s' end $$;
+
 -- Sets limits, over all fulfillers, and holds the breaker or lets it go.
 -- Parameters: i_provider; i_concurrency and i_rate: null leaves it, 'default' is as configured, else a number; i_breaker: null leaves it, 'open' and 'closed' hold it
 -- there, 'auto' lets it go (an open one may probe at once); i_actor, i_reason.
--- Result: as provider_pause; INVALID: a value is out of range. Locks: the provider's row. Errors: none.
+-- Result: as provider_pause; INVALID: a value is out of range; ok: the detail says what became of each. Locks: the provider's row. Errors: none.
 create or replace function largesse.provider_set(i_provider text, i_concurrency text, i_rate text, i_breaker text, i_actor text, i_reason text)
 returns table (outcome text, detail text, changed boolean, doc text)
 language plpgsql volatile security definer
@@ -155,5 +167,13 @@ begin
            version = s.version + 1, changed_at = v_now
      where s.provider = i_provider;
   end if;
-  return query select 'ok', null::text, changed, l.doc from largesse.provider_list(i_provider) l;
+  detail := concat_ws('; ',
+    largesse.provider_change_text('concurrency', coalesce(v_old.concurrency, v_old.configured_concurrency)::text,
+                                  coalesce(v_new.concurrency, v_new.configured_concurrency)::text),
+    largesse.provider_change_text('rate', largesse.provider_rate_text(coalesce(v_old.rate, v_old.configured_rate)),
+                                  largesse.provider_rate_text(coalesce(v_new.rate, v_new.configured_rate))),
+    case when i_breaker is not null
+         then largesse.provider_change_text('breaker', v_old.breaker || case when v_old.breaker_forced then ' (held)' else '' end,
+                                            v_new.breaker || case when v_new.breaker_forced then ' (held)' else '' end) end);
+  return query select 'ok', detail, changed, l.doc from largesse.provider_list(i_provider) l;
 end $$;

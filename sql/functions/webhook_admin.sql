@@ -18,18 +18,20 @@ as $$
 $$;
 
 -- Deliveries to an endpoint, newest first. Parameters: i_endpoint; i_state (null: all); i_before (an id, null: from the newest); i_limit.
--- Result: JSON per delivery. Locks, errors: none.
+-- Result: JSON per delivery; one row without JSON: there is no such endpoint. Locks, errors: none.
 create or replace function largesse.webhook_deliveries(i_endpoint text, i_state text, i_before bigint, i_limit int) returns table (id bigint, doc text)
 language sql stable security definer
 set search_path = largesse, pg_temp set jit = off
 as $$
-  select w.id, json_strip_nulls(json_build_object(
+  (select w.id, json_strip_nulls(json_build_object(
            'id', w.id::text, 'eventId', w.event_id, 'type', w.type, 'state', w.state, 'attempts', w.attempts, 'createdAt', largesse.time_text(w.created_at),
            'nextAttemptAt', largesse.time_text(w.next_at), 'finishedAt', largesse.time_text(w.finished_at), 'lastAttemptAt', largesse.time_text(w.last_at),
            'lastStatus', w.last_status, 'lastDetail', w.last_detail))::text
     from largesse.webhook_out w
    where w.endpoint = i_endpoint and (i_state is null or w.state = i_state) and w.id < coalesce(i_before, 9223372036854775807)
-   order by w.id desc limit i_limit
+   order by w.id desc limit i_limit)
+  union all
+  select 0, null where not exists (select from largesse.webhook_endpoint e where e.name = i_endpoint)
 $$;
 
 -- Parameters: i_name, i_enable, i_actor, i_reason. Result: 'changed' or 'unchanged'; null for an unknown endpoint. What waits is sent again once enabled.

@@ -84,59 +84,6 @@ static void a_pause_with_an_end_ends_by_itself(void **state)
   WAIT_FOR(all_done(s, "until", 10), 5);
 }
 
-static int post(struct stack *s, const char *path, const char *body)
-{
-  json_t *answer = NULL;
-  int status = http_json(s->reconciler_port, "POST", path, body, &answer);
-  json_decref(answer);
-  return status;
-}
-
-static void commands_and_calls_say_what_is_wrong(void **state)
-{
-  struct stack *s = ((struct protection_rig *)*state)->stack;
-  const struct {
-    const char *args[8];
-    int status;
-  } commands[] = {
-      {{"providers", "pause", "simulator", NULL}, 64},
-      {{"providers", "pause", "simulator", "--reason", "x", "--until", "tomorrow", NULL}, 64},
-      {{"providers", "pause", "simulator", "--reason", "x", "--until", "2020-01-01T00:00:00Z", NULL}, 64},
-      {{"providers", "pause", "nobody", "--reason", "x", NULL}, 65},
-      {{"providers", "history", "nobody", NULL}, 65},
-      {{"providers", "set", "simulator", "--reason", "x", NULL}, 64},
-      {{"providers", "set", "simulator", "--rate", "fast", "--reason", "x"}, 64},
-      {{"providers", "list", "--format", "json", NULL}, 0},
-      {{"providers", "list", "--configured", NULL}, 0},
-      {{"providers", "history", "simulator", "--limit", "1", NULL}, 0},
-  };
-  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-    const char *args[10] = {0};
-    struct buf out;
-    memcpy(args, commands[i].args, sizeof commands[i].args);
-    buf_init(&out, 65536);
-    int status = stack_command(s, "fulfiller", args, &out);
-    if (status != commands[i].status) fail_msg("%s %s: %d: %s", args[1], args[2], status, buf_text(&out));
-    buf_release(&out);
-  }
-  assert_int_equal(post(s, "/v1/providers/nobody/pause", "{}"), 404);
-  assert_int_equal(post(s, "/v1/providers/simulator/pause", "{\"until\":\"soon\"}"), 400);
-  assert_int_equal(post(s, "/v1/providers/simulator/pause", "{\"untill\":\"5s\"}"), 400);
-  assert_int_equal(post(s, "/v1/providers/simulator/set", "{}"), 400);
-  assert_int_equal(post(s, "/v1/providers/simulator/set", "{\"concurrency\":0}"), 400);
-  assert_int_equal(post(s, "/v1/providers/simulator/set", "{\"concurrency\":\"8\"}"), 400);
-  assert_int_equal(post(s, "/v1/providers/simulator/set", "{\"concurrency\":null,\"rate\":null}"), 200);
-  assert_int_equal(post(s, "/v1/providers/simulator/resume", NULL), 200);
-  json_t *list = NULL;
-  assert_int_equal(http_json(s->reconciler_port, "GET", "/v1/providers", NULL, &list), 200);
-  assert_int_equal(json_array_size(json_object_get(list, "items")), 4);
-  json_decref(list);
-  assert_int_equal(http_json(s->reconciler_port, "GET", "/v1/providers/simulator/history?limit=1", NULL, &list), 200);
-  assert_int_equal(json_array_size(json_object_get(list, "items")), 1);
-  assert_true(json_is_string(json_object_get(list, "next")));
-  json_decref(list);
-}
-
 // --- the breaker
 
 // Moves of the simulator's breaker from one state to another after an instant.
@@ -481,7 +428,6 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_pause_is_seen_by_all_within_a_second_and_burns_no_attempt),
       cmocka_unit_test(a_pause_with_an_end_ends_by_itself),
-      cmocka_unit_test(commands_and_calls_say_what_is_wrong),
       cmocka_unit_test(errors_open_the_breaker_and_a_probe_closes_it),
       cmocka_unit_test(a_provider_that_hangs_opens_it_too),
       cmocka_unit_test(refusals_and_patience_do_not),

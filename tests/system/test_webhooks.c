@@ -207,8 +207,7 @@ static void attempts_have_the_same_id_and_bytes(void **state)
   emit(rig, "activity.moody", 1, 1);
   WAIT_FOR(deliveries(rig, "moody", "state = 'dead' and attempts = 3 and last_detail = 'HTTP 500'") == 1, SECONDS);
   assert_int_equal(hook_count(rig->hook, "/moody"), 3);
-  static const char *const all[] = {"webhooks", "replay", "moody", "--since", "2020-01-01T00:00:00Z",
-                                    "--reason", "fixed",  NULL};
+  static const char *const all[] = {"webhooks", "replay", "moody", "--since", "1h", "--reason", "fixed", NULL};
   hook_answer(rig->hook, "/moody", 200, NULL);
   if (command(rig, all, &out) != 0) fail_msg("%s", buf_text(&out));
   assert_string_equal(buf_text(&out), "1 deliveries are made once more\n");
@@ -359,6 +358,10 @@ static int api(struct rig *rig, const char *method, const char *path, const char
 static void the_reconciler_shows_and_switches_them(void **state)
 {
   struct rig *rig = *state;
+  json_t *unknown = NULL;
+  assert_int_equal(api(rig, "GET", "/v1/webhooks/nobody/deliveries", NULL, &unknown), 404);
+  assert_string_equal(json_string_value(json_object_get(unknown, "code")), "NOT_FOUND");
+  json_decref(unknown);
   json_t *answer = NULL;
   assert_int_equal(api(rig, "GET", "/v1/webhooks", NULL, &answer), 200);
   assert_int_equal(json_array_size(json_object_get(answer, "items")), 13);
@@ -394,6 +397,7 @@ static void the_reconciler_shows_and_switches_them(void **state)
       {"/v1/webhooks/nobody/replay", "{\"reason\":\"x\",\"id\":\"1\"}", 404},
       {"/v1/webhooks/moody/replay", "{\"reason\":\"x\"}", 400},
       {"/v1/webhooks/moody/replay", "{\"reason\":\"x\",\"since\":\"yesterday\"}", 400},
+      {"/v1/webhooks/moody/replay", "{\"reason\":\"x\",\"since\":\"1us\"}", 200},
   };
   for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
     assert_int_equal(api(rig, "POST", refused[i].path, refused[i].body, &answer), refused[i].status);
