@@ -105,8 +105,8 @@ void conf_print_help(const struct conf_table *table,
 bool conf_needs_restart(const struct conf_table *table, const void *old_config, const void *new_config,
                         const char **out_key);
 // Reads a secret file: at most CONF_SECRET_BYTES_MAX, one trailing newline removed. A path relative to the
-// configuration file's folder is the caller's business. RESULT_DENIED when the file is readable by everybody,
-// RESULT_INVALID when it is empty.
+// configuration file's folder is the caller's business. RESULT_CONFLICT when the file is readable by everybody
+// or no plain file, RESULT_DENIED when we may not read it, RESULT_INVALID when it is empty or a folder.
 MUST_CHECK enum result conf_read_secret(const char *path, struct buf *out);
 const char *conf_secret_why(enum result result);  // the end of a sentence that begins with the path: "is not there"
 

@@ -21,7 +21,7 @@ static enum result check_file(int fd, size_t max_bytes, bool is_secret)
   if (fstat(fd, &info) != 0) return RESULT_IO;
   if (S_ISDIR(info.st_mode)) return RESULT_INVALID;
   // A pipe is fine for a configuration, but nothing with other readers is for a secret.
-  if (is_secret && (!S_ISREG(info.st_mode) || (info.st_mode & S_IROTH) != 0)) return RESULT_DENIED;
+  if (is_secret && (!S_ISREG(info.st_mode) || (info.st_mode & S_IROTH) != 0)) return RESULT_CONFLICT;
   if (S_ISREG(info.st_mode) && (uint64_t)info.st_size > max_bytes) return RESULT_TOO_BIG;
   return RESULT_OK;
 }
@@ -65,7 +65,8 @@ const char *conf_secret_why(enum result result)
 {
   switch (result) {
     case RESULT_NOT_FOUND: return "is not there";
-    case RESULT_DENIED: return "may not be opened, or may be read by everybody";
+    case RESULT_DENIED: return "may not be read by this user";
+    case RESULT_CONFLICT: return "may be read by everybody, or is no plain file";
     case RESULT_INVALID: return "is empty or a folder";
     case RESULT_TOO_BIG: return "is larger than 64 KiB";
     default: return "cannot be read";

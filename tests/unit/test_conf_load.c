@@ -198,7 +198,8 @@ static void secrets_are_read_and_guarded(void **state)
   assert_string_equal(buf_text(&out), "s3cret\n");
   assert_int_equal(conf_read_secret("/nowhere", &out), RESULT_NOT_FOUND);
   assert_int_equal(chmod(path, 0644), 0);
-  assert_int_equal(conf_read_secret(path, &out), RESULT_DENIED);
+  assert_int_equal(conf_read_secret(path, &out), RESULT_CONFLICT);
+  assert_string_equal(conf_secret_why(RESULT_CONFLICT), "may be read by everybody, or is no plain file");
   write_file(path, "\n", 0600);
   assert_int_equal(conf_read_secret(path, &out), RESULT_INVALID);
   assert_int_equal(truncate(path, CONF_SECRET_BYTES_MAX + 1), 0);
