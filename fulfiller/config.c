@@ -94,7 +94,7 @@ static const struct conf_key provider_keys[] = {
     {"ladder", CONF_SPANS, FIELD(ladder), "[5s, 30s, 2m, 10m, 1h]", 100000, DAY, 0, NULL, NULL, "delays between attempts, each a queue; the last one repeats"},
     {"attempts", CONF_INT, FIELD(attempts), "8", 1, 1000, 0, NULL, NULL, "attempts before a person must look"},
     REPEAT_KEY("repeat_is_safe", ACTION_DELIVER),
-    {"not_found_after", CONF_SPAN, FIELD(not_found_after), "30s", 0, DAY, 0, NULL, NULL, "an inquiry's 'not found' counts when the delivery is this old; at least total_timeout"},
+    {"not_found_after", CONF_SPAN, FIELD(not_found_after), "30s", 0, DAY, 0, NULL, NULL, "an inquiry's 'not found' counts when the delivery is this old; at least total_timeout, at most the longest delay of the ladder"},
     {"retry_after_max", CONF_SPAN, FIELD(retry_after_max), "1h", 0, 7 * DAY, 0, NULL, NULL, "an answer's Retry-After counts up to this; 0s: it is not looked at"},
     {"pending_poll", CONF_SPAN, FIELD(pending_poll), "1m", 100000, DAY, 0, NULL, NULL, "pending deliveries are inquired again after this"},
     {"pending_timeout", CONF_SPAN, FIELD(pending_timeout), "1d", 1000000, 90 * DAY, 0, NULL, NULL, "claims of which the provider has been saying 'pending' for this long go to review; a retry begins anew"},

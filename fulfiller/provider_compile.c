@@ -142,6 +142,19 @@ static enum result check_signed(const struct provider *p, const struct request_p
   return RESULT_OK;
 }
 
+// Only the answer to these brings the provider's reference: a request that names it could never be made.
+static enum result check_reference(const struct request_place *place, const struct provider_request *r,
+                                   struct conf_fault *fault)
+{
+  if (place->kind != CALL_ACT || (place->action != ACTION_DELIVER && place->action != ACTION_CHARGE)) return RESULT_OK;
+  const char *key = r->path.has_provider_ref ? "path" : r->body.has_provider_ref ? "body" : NULL;
+  for (size_t i = 0; i < r->header_count && key == NULL; i++)
+    if (r->headers[i].value.has_provider_ref) key = "headers";
+  if (key == NULL) return RESULT_OK;
+  (void)FAIL(fault, "${claim.providerRef}: there is none before the answer to this request");
+  return fault_at(fault, place->name, key);
+}
+
 static enum result compile_request(const struct provider_conf *conf, const struct request_conf *request,
                                    const struct request_place *place, struct provider_request *out,
                                    struct conf_fault *fault)
@@ -167,6 +180,7 @@ static enum result compile_request(const struct provider_conf *conf, const struc
   out->rules.message_pointer = conf->message_pointer;
   out->rules.retry_after_max = conf->retry_after_max;
   if (check_secrets(conf, out, place->name, fault) != RESULT_OK) return RESULT_INVALID;
+  if (check_reference(place, out, fault) != RESULT_OK) return RESULT_INVALID;
   out->has_request_id = out->has_request_id || out->path.has_request_id || out->body.has_request_id;
   return RESULT_OK;
 }

@@ -54,6 +54,7 @@ static struct value value_of(const struct template_part *part, const struct clai
     case VARIABLE_NONE:
     case VARIABLE_CLAIM_ID:
     case VARIABLE_REQUEST_ID_WORD:
+    case VARIABLE_CURRENCY_LOWER:
     case VARIABLE_TOTAL:
     case VARIABLE_TOTAL_DECIMAL:
     case VARIABLE_NOW_RFC3339:
@@ -111,6 +112,16 @@ static void put_instant(struct wall_time now, bool is_beijing, struct value *out
   out->kind = VALUE_TEXT;
 }
 
+static void put_lower(const char *currency, struct value *out)
+{
+  *out = text_value(NULL);
+  if (currency == NULL) return;
+  snprintf(out->own, sizeof out->own, "%s", currency);
+  for (char *c = out->own; *c != '\0'; c++)
+    if (*c >= 'A' && *c <= 'Z') *c = (char)(*c - 'A' + 'a');
+  out->kind = VALUE_TEXT;
+}
+
 static enum result make_value(const struct template_part *part, const struct claim_facts *facts,
                               const struct template_means *means, struct value *out)
 {
@@ -123,6 +134,9 @@ static enum result make_value(const struct template_part *part, const struct cla
       snprintf(out->own, sizeof out->own, "%s", facts->request_id);
       for (char *c = out->own; *c != '\0'; c++) *c = *c == '-' ? '_' : *c;
       out->kind = VALUE_TEXT;
+      break;
+    case VARIABLE_CURRENCY_LOWER:  // as Stripe wants it
+      put_lower(facts->currency, out);
       break;
     case VARIABLE_PROVIDER_REF:
       // A reversal of nothing would be answered with 404, which says that there was nothing to take back.

@@ -48,7 +48,7 @@ struct template
 {
   struct template_part *parts;
   size_t count;
-  bool has_params, has_request_id;
+  bool has_params, has_request_id, has_provider_ref;
 };
 // RESULT_INVALID: an unknown variable, an open brace, or a body that would not be JSON; out_fault has one line without
 // the place.

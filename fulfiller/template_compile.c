@@ -100,6 +100,7 @@ static enum result add_variable(struct compiler *c, const char *text, size_t *ou
   if (variable == VARIABLE_PARAM) take_name(part, text, len, PARAM_PREFIX);
   if (variable == VARIABLE_SECRET) take_name(part, text, len, SECRET_PREFIX);
   if (variable == VARIABLE_PARAM) c->t.has_params = true;
+  if (variable == VARIABLE_PROVIDER_REF) c->t.has_provider_ref = true;
   if (variable == VARIABLE_CLAIM_ID || variable == VARIABLE_REQUEST_ID || variable == VARIABLE_REQUEST_ID_WORD)
     c->t.has_request_id = true;
   *out_used = len + 1;
@@ -221,6 +222,7 @@ static enum result add_json_field(struct compiler *c, const char *text, const ch
   for (size_t i = 0; result == RESULT_OK && i < json.count; i++) add_encoded(c, &json.parts[i]);
   c->t.has_params = c->t.has_params || json.has_params;
   c->t.has_request_id = c->t.has_request_id || json.has_request_id;
+  c->t.has_provider_ref = c->t.has_provider_ref || json.has_provider_ref;
   template_release(&json);
   mem_free(copy);
   return result;

@@ -22,7 +22,8 @@
   X(VARIABLE_CHANNEL, "claim.channel")               \
   X(VARIABLE_REWARD_CODE, "reward.code")             \
   X(VARIABLE_AMOUNT, "reward.amount")                \
-  X(VARIABLE_CURRENCY, "reward.currency")
+  X(VARIABLE_CURRENCY, "reward.currency")            \
+  X(VARIABLE_CURRENCY_LOWER, "reward.currencyLower")
 
 enum template_variable {
   VARIABLE_NONE,  // literal text

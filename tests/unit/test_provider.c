@@ -68,6 +68,8 @@ static void values_fit_their_place_in_json(void **state)
   assert_renders(TEMPLATE_JSON, "{\"b\":${claim.bizId}}", &f, "{\"b\":\"a\\\"b\\\\c\\n\xe4\xb8\xad\"}");
   assert_renders(TEMPLATE_JSON, "{\"c\":${claim.channel},\"d\":\"${claim.channel}\"}", &f, "{\"c\":null,\"d\":\"\"}");
   assert_renders(TEMPLATE_JSON, "{\"a\":${reward.amount},\"c\":${reward.currency}}", &f, "{\"a\":10000,\"c\":\"CNY\"}");
+  assert_renders(TEMPLATE_JSON, "{\"c\":${reward.currencyLower},\"d\":\"${reward.currencyLower}\"}", &f,
+                 "{\"c\":\"cny\",\"d\":\"cny\"}");
   assert_renders(TEMPLATE_JSON, "{\"quote\\\"${claim.id}\":\"$${x}$\"}", &f, "{\"quote\\\"12-345\":\"${x}$\"}");
   f.request_id = "12-345-r";
   f.provider_ref = "w-9";
@@ -83,6 +85,8 @@ static void values_fit_their_place_in_json(void **state)
     assert_renders(TEMPLATE_JSON, "{\"p\":${claim.providerRef}}", &f, NULL);
   }
   f.has_amount = false;
+  f.currency = NULL;
+  assert_renders(TEMPLATE_JSON, "{\"c\":${reward.currencyLower}}", &f, "{\"c\":null}");
   assert_renders(TEMPLATE_JSON, "{\"a\":${reward.amount}}", &f, "{\"a\":null}");
 }
 

@@ -170,7 +170,7 @@ static void stripe_style_forms_carry_their_key(void **state)
   struct provider_fixture f;
   open_example(&f, *state, "stripe_style");
   assert_request(&f, *state, ACTION_DELIVER, CALL_ACT, "POST", "https://api.stripe-style.example/v1/transfers",
-                 "amount=2100&currency=CNY&destination=acct_9&metadata[request_id]=12-345&metadata[user_id]=77");
+                 "amount=2100&currency=cny&destination=acct_9&metadata[request_id]=12-345&metadata[user_id]=77");
   assert_string_equal(provider_fixture_header(&f, "Content-Type"), "application/x-www-form-urlencoded");
   assert_string_equal(provider_fixture_header(&f, "Idempotency-Key"), "12-345");
   assert_request(&f, *state, ACTION_REVERSE, CALL_ACT, "POST",
