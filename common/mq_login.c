@@ -190,9 +190,7 @@ bool mq_conn_open(struct mq_conn *c)
   if (amqp_parse_url(url, &to) != AMQP_STATUS_OK || to.ssl) {
     mq_conn_fail(c, "broker.url: not an address of the form amqp://user:password@host:port/vhost");
   } else if (c->password_file[0] != '\0' && (read = conf_read_secret(c->password_file, &secret)) != RESULT_OK) {
-    char why[128];
-    snprintf(why, sizeof why, "broker.password_file: %s", conf_secret_why(read));
-    mq_conn_fail(c, why);
+    mq_conn_fail(c, "broker.password_file: %s", conf_secret_why(read));
   } else {
     c->amqp = amqp_new_connection();
     amqp_socket_t *socket = c->amqp != NULL ? amqp_tcp_socket_new(c->amqp) : NULL;
