@@ -267,10 +267,10 @@ static bool is_sendable(const struct http_request *r)
 static int on_about_to_send(void *ctx, char *ip, char *local_ip, int port, int local_port)
 {
   struct http_call *call = ctx;
-  (void)ip, (void)port;
+  const struct http_ends ends = {.ip = ip, .own_ip = local_ip, .port = port, .own_port = local_port};
   if (call->never_resend && was_sent(call)) return CURL_PREREQFUNC_ABORT;
   call->is_under_way = true;
-  call->was_noisy = !http_sockets_is_quiet(call->client->sockets, local_ip, local_port);
+  call->was_noisy = !http_sockets_is_quiet(call->client->sockets, &ends);
   return call->was_noisy ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 

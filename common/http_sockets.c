@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The open sockets of an HTTP client: see http_sockets.h. libcurl watches them by descriptor, and names a connection
-// that is about to be used by its own end only, so they are found by either.
+// that is about to be used by its two ends only, so they are found by either.
 // Owner: the client; loop thread.
 #include "common/http_sockets.h"
 
@@ -17,15 +17,20 @@
 
 #define PORT_BUCKETS 1024
 
+struct end {
+  char ip[INET6_ADDRSTRLEN];
+  int port;  // 0: not known
+};
+
 struct entry {
-  struct list node;  // of its port's bucket; among the nameless until it is connected and was asked for
+  struct list node;  // of its own port's bucket; among the nameless until it is connected and was asked for
   struct http_sockets *owner;
   struct loop_watch *watch;
-  int fd, port;
+  int fd;
   bool is_connection;
   bool is_wanted;  // false: a kept connection between two calls
   bool was_used;   // has carried a request
-  char ip[INET6_ADDRSTRLEN];
+  struct end own, other;
 };
 
 struct http_sockets {
@@ -107,11 +112,11 @@ void http_sockets_unwatch(struct http_sockets *s, int fd)
   if (!e->is_connection) drop(s, fd);
 }
 
-// --- by its own end
+// --- by its ends
 
 static struct list *bucket(struct http_sockets *s, int port) { return &s->by_port[(unsigned)port % PORT_BUCKETS]; }
 
-static void learn_own_end(struct entry *e)
+static bool read_end(int fd, int (*ask)(int fd, struct sockaddr *to, socklen_t *len), struct end *out)
 {
   union {
     struct sockaddr any;
@@ -119,36 +124,47 @@ static void learn_own_end(struct entry *e)
     struct sockaddr_in6 v6;
   } a = {0};
   socklen_t len = sizeof a;
-  if (getsockname(e->fd, &a.any, &len) != 0) return;
+  if (ask(fd, &a.any, &len) != 0) return false;
   bool is_v6 = a.any.sa_family == AF_INET6;
   const void *bytes = is_v6 ? (const void *)&a.v6.sin6_addr : &a.v4.sin_addr;
-  if (!inet_ntop(a.any.sa_family, bytes, e->ip, sizeof e->ip)) return;
-  e->port = ntohs(is_v6 ? a.v6.sin6_port : a.v4.sin_port);
-  if (e->port == 0) return;
-  list_remove(&e->node);
-  list_add_last(bucket(e->owner, e->port), &e->node);
+  if (!inet_ntop(a.any.sa_family, bytes, out->ip, sizeof out->ip)) return false;
+  out->port = ntohs(is_v6 ? a.v6.sin6_port : a.v4.sin_port);
+  return out->port != 0;
 }
 
-static struct entry *find_named(struct http_sockets *s, const char *ip, int port)
+static void learn_ends(struct entry *e)
 {
-  LIST_EACH (node, following, bucket(s, port)) {
+  if (!read_end(e->fd, getpeername, &e->other) || !read_end(e->fd, getsockname, &e->own)) return;
+  list_remove(&e->node);
+  list_add_last(bucket(e->owner, e->own.port), &e->node);
+}
+
+static bool is_end(const struct end *end, const char *ip, int port)
+{
+  return end->port == port && strcmp(end->ip, ip) == 0;
+}
+
+// The own end alone would not do: the kernel gives a port to two connections whose other ends differ.
+static struct entry *find_named(struct http_sockets *s, const struct http_ends *ends)
+{
+  LIST_EACH (node, following, bucket(s, ends->own_port)) {
     struct entry *e = CONTAINER_OF(node, struct entry, node);
-    if (e->port == port && strcmp(e->ip, ip) == 0) return e;
+    if (is_end(&e->own, ends->own_ip, ends->own_port) && is_end(&e->other, ends->ip, ends->port)) return e;
   }
   return NULL;
 }
 
-static struct entry *find_by_end(struct http_sockets *s, const char *ip, int port)
+static struct entry *find_by_ends(struct http_sockets *s, const struct http_ends *ends)
 {
-  struct entry *e = find_named(s, ip, port);
+  struct entry *e = find_named(s, ends);
   if (e != NULL) return e;
-  LIST_EACH (node, following, &s->nameless) learn_own_end(CONTAINER_OF(node, struct entry, node));
-  return find_named(s, ip, port);
+  LIST_EACH (node, following, &s->nameless) learn_ends(CONTAINER_OF(node, struct entry, node));
+  return find_named(s, ends);
 }
 
-bool http_sockets_is_quiet(struct http_sockets *s, const char *local_ip, int local_port)
+bool http_sockets_is_quiet(struct http_sockets *s, const struct http_ends *ends)
 {
-  struct entry *e = find_by_end(s, local_ip, local_port);
+  struct entry *e = find_by_ends(s, ends);
   if (e == NULL) return true;  // not one of ours to judge
   if (!e->was_used) {
     e->was_used = true;

@@ -22,6 +22,11 @@ void http_sockets_closed(struct http_sockets *s, int fd);
 // when they no longer are.
 void http_sockets_watch(struct http_sockets *s, int fd, int what);
 void http_sockets_unwatch(struct http_sockets *s, int fd);
-// For a connection about to carry a request, by its own end (an address as text, and port). False: it has carried one
-// before, and now bytes wait on it or it is closed. A new one is quiet: TLS may have sent something already.
-bool http_sockets_is_quiet(struct http_sockets *s, const char *local_ip, int local_port);
+// The two ends of a connection: addresses as text, and ports.
+struct http_ends {
+  const char *ip, *own_ip;
+  int port, own_port;
+};
+// For a connection about to carry a request. False: it has carried one before, and now bytes wait on it or it is
+// closed. A new one is quiet: TLS may have sent something already.
+bool http_sockets_is_quiet(struct http_sockets *s, const struct http_ends *ends);
