@@ -57,9 +57,15 @@ static bool scalar_at(const json_t *body, const char *pointer, struct buf *out)
   return buf_result(out) == RESULT_OK;
 }
 
+// As scalar_at, for what is told to others: null says nothing, and is not the word "null".
+static bool told_at(const json_t *body, const char *pointer, struct buf *out)
+{
+  return scalar_at(body, pointer, out) && !json_is_null(jsonx_pointer(body, pointer));
+}
+
 static void put_scalar(char *field, size_t size, const json_t *body, const char *pointer, struct buf *scratch)
 {
-  if (scalar_at(body, pointer, scratch)) verdict_put(field, size, buf_text(scratch));
+  if (told_at(body, pointer, scratch)) verdict_put(field, size, buf_text(scratch));
 }
 
 static bool rule_matches(const struct answer_rule *rule, int status, const json_t *body, struct buf *scratch)
@@ -177,7 +183,7 @@ void outcome_check_request(const struct answer_rules *rules, const struct http_a
   struct buf said;
   if (answer->stage != HTTP_ANSWERED || jsonx_parse(answer->body, answer->body_len, &body, why) != RESULT_OK) return;
   buf_init(&said, JSON_BYTES_MAX);
-  if (scalar_at(body, rules->request_id_pointer, &said) && !names(buf_text(&said), request_id)) {
+  if (told_at(body, rules->request_id_pointer, &said) && !names(buf_text(&said), request_id)) {
     *io_verdict = (struct verdict){.outcome = OUTCOME_UNKNOWN, .status = answer->status};
     snprintf(io_verdict->code, sizeof io_verdict->code, "OTHER_REQUEST");
     snprintf(io_verdict->detail, sizeof io_verdict->detail, "the answer is about another request id");

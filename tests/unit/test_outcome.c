@@ -238,6 +238,11 @@ static void verdicts_carry_reference_code_and_text_safely(void **state)
   v = classify(&rules, HTTP_ANSWERED, 500, "");
   assert_string_equal(v.code, "HTTP_500");
   assert_int_equal(v.status, 500);
+  v = classify(&rules, HTTP_ANSWERED, 200, "{\"ref\":null}");
+  assert_string_equal(v.ref, "");  // a reversal would name it, and find nothing to take back
+  v = classify(&rules, HTTP_ANSWERED, 422, "{\"code\":null,\"message\":null}");
+  assert_string_equal(v.code, "HTTP_422");
+  assert_string_equal(v.detail, "");
   snprintf(long_ref, sizeof long_ref, "{\"ref\":\"%0*d\xe4\xb8\xad\"}", VERDICT_REF_BYTES - 2, 0);
   v = classify(&rules, HTTP_ANSWERED, 200, long_ref);
   assert_int_equal(strlen(v.ref), VERDICT_REF_BYTES - 2);  // the character that does not fit is left out whole
@@ -413,6 +418,7 @@ static void an_answer_about_another_request_proves_nothing(void **state)
                {"{\"status\":\"SUCCESS\",\"requestId\":\"12_345\"}", "12-345", OUTCOME_DONE},
                {"{\"status\":\"SUCCESS\",\"requestId\":\"12-345\"}", "12-345-r", OUTCOME_DONE},
                {"{\"status\":\"SUCCESS\"}", "12-345", OUTCOME_DONE},
+               {"{\"status\":\"SUCCESS\",\"requestId\":null}", "12-345", OUTCOME_DONE},
                {"{\"status\":\"SUCCESS\",\"requestId\":\"12-34\"}", "12-345", OUTCOME_UNKNOWN},
                {"{\"status\":\"SUCCESS\",\"requestId\":\"12\"}", "12-345", OUTCOME_UNKNOWN},
                {"{\"status\":\"SUCCESS\",\"requestId\":\"12-\"}", "12-345", OUTCOME_UNKNOWN},
