@@ -12,9 +12,10 @@
 #include "common/mem.h"
 #include "tests/support/support.h"
 
-#define ENV_OWN          9
-#define COMMAND_SECONDS  120
-#define COMMAND_ARGS_MAX 32
+#define ENV_OWN              9
+#define COMMAND_ERRORS_BYTES (256 * 1024)
+#define COMMAND_SECONDS      120
+#define COMMAND_ARGS_MAX     32
 
 static size_t count_of(const char *const *list)
 {
@@ -212,7 +213,11 @@ int stack_command_env(struct stack *s, const char *name, const char *const *args
   argv[2] = s->config;
   for (size_t i = 0; i < n; i++) argv[3 + i] = args[i];
   const char **merged = env_with(s, env);
-  int status = process_run(argv, merged, COMMAND_SECONDS, out, out);
+  struct buf errors;
+  buf_init(&errors, COMMAND_ERRORS_BYTES);
+  int status = process_run(argv, merged, COMMAND_SECONDS, out, &errors);
+  if (out != NULL) buf_append(out, buf_text(&errors), errors.len);
+  buf_release(&errors);
   mem_free(merged);
   mem_free(bin);
   return status;

@@ -46,7 +46,8 @@ void stack_start_simulator(struct stack *s);  // with empty books
 // One more instance of a daemon, on a free port; the caller frees it.
 struct process *stack_start_another(struct stack *s, const char *name);
 
-// Runs `NAME -c CONFIG args…` on this stack; returns its exit status. Output and errors go to out (may be NULL).
+// Runs `NAME -c CONFIG args…` on this stack; returns its exit status. Its output goes to out (may be NULL), behind it
+// what it said on standard error.
 int stack_command(struct stack *s, const char *name, const char *const *args, struct buf *out);
 // The same with a further port variable or setting: env is ended by NULL.
 int stack_command_env(struct stack *s, const char *name, const char *const *args, const char *const *env,
