@@ -103,8 +103,6 @@ void loop_free(struct loop *loop)
 
 void loop_set_metrics(struct loop *loop, struct metric_set *metrics) { loop->metrics = metrics; }
 
-struct event_base *loop_base(struct loop *loop) { return loop->base; }
-
 struct mono_time loop_now(const struct loop *loop)
 {
   struct turn_clock *clock = loop->clock;

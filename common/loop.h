@@ -8,14 +8,12 @@
 #include "common/clk.h"
 #include "common/compiler.h"
 
-struct event_base;
 struct loop;
 struct metric_set;
 
 struct loop *loop_new(void);
 void loop_free(struct loop *loop);
 void loop_set_metrics(struct loop *loop, struct metric_set *metrics);
-struct event_base *loop_base(struct loop *loop);     // for web.c only
 struct mono_time loop_now(const struct loop *loop);  // taken once per turn
 // Waits for events (at most max_wait) and runs them, then the end-of-turn work, then the deferred frees.
 void loop_turn(struct loop *loop, struct span max_wait);

@@ -44,7 +44,6 @@ void mq_consumer_exchange(struct mq_consumer *c, const struct mq_exchange *e)
 void mq_consumer_queue(struct mq_consumer *c, const struct mq_queue *q) { mq_topology_add_queue(&c->topology, q); }
 bool mq_consumer_is_up(const struct mq_consumer *c) { return atomic_load(&c->conn.up); }
 const char *mq_consumer_fault(const struct mq_consumer *c) { return mq_conn_fault(&c->conn); }
-void mq_in_free(struct mq_in *in) { mem_free(in); }
 
 static void subscription_free(struct mq_subscription *s)
 {

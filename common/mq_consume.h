@@ -86,7 +86,6 @@ struct mq_consumer {
 
 static inline size_t mq_sub_index(uint16_t channel) { return (size_t)(channel - MQ_FIRST_CONSUME_CHANNEL); }
 
-void mq_in_free(struct mq_in *in);
 void mq_consume_on_bell(void *consumer);  // loop thread
 // The thread's hooks
 void mq_consume_on_up(void *consumer);

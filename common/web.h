@@ -120,9 +120,6 @@ const char *web_trace(const struct web_request *req);         // traceparent: th
 bool web_wants_chinese(const struct web_request *req);        // Accept-Language
 struct mono_time web_started(const struct web_request *req);  // when the request was complete
 void *web_context(const struct web_request *req);             // handler_ctx
-// The handler's own state for this request; freed by the handler before or after its reply, never by the server.
-void web_set_state(struct web_request *req, void *state);
-void *web_state(const struct web_request *req);
 
 // Answering: exactly one of these per request. Headers set before are sent with it.
 void web_reply_header(struct web_request *req, const char *name,

@@ -165,7 +165,6 @@ static void conn_begin_handling(struct web_conn *c)
   r->trace[0] = '\0';
   r->param_count = r->query_count = 0;
   r->path = "";
-  r->state = NULL;
   buf_clear(&r->headers);
   r->header_count = 0;
 }

@@ -55,7 +55,6 @@ struct web_request {
   char trace[WEB_TRACE_BYTES];  // "" until asked for
   char body_saved;              // the byte that the NUL behind the body replaced
   struct mono_time started;
-  void *state;
   struct buf headers;  // of the reply, as they are sent
   unsigned header_count;
 };

@@ -19,8 +19,6 @@ const char *web_actor(const struct web_request *req) { return req->actor[0] ? re
 unsigned web_scopes(const struct web_request *req) { return req->scopes; }
 struct mono_time web_started(const struct web_request *req) { return req->started; }
 void *web_context(const struct web_request *req) { return web_request_conn(req)->handler_ctx; }
-void web_set_state(struct web_request *req, void *state) { req->state = state; }
-void *web_state(const struct web_request *req) { return req->state; }
 
 const char *web_param(const struct web_request *req, const char *name)
 {
