@@ -37,6 +37,13 @@ select largesse.activity_action('b', 'archive', 'test', null, null);
 select probe.expect('found', string_agg(code || ' ' || status || ' ' || provider || ' ' || remaining, ',' order by code),
   'a published simulator 20,b archived simulator 20') from largesse.activity_cache_find(array['a', 'b', 'c', 'd']);
 
+-- What memory knows besides: a plain reward has no rules.
+select probe.expect('plain', (has_rules, kind, payment_provider, intake, rate_limit, segments, waiting, waiting_max)::text, '(f,reward,,direct,,1,0,)')
+  from largesse.activity_cache('-infinity') where code = 'a';
+insert into largesse.activity_limit select id, 'event', 1 from largesse.activity where code = 'a';
+select probe.expect('a limit over sessions is a rule', has_rules::text, 'true') from largesse.activity_cache('-infinity') where code = 'a';
+delete from largesse.activity_limit where period = 'event';
+
 -- Claims count as due when their time has come.
 create function probe.claim(i_user bigint, i_sweep_after interval) returns void language sql as $$
   select from largesse.activity a cross join lateral largesse.claim_submit(a.id, array['b' || i_user], array[i_user], array[1], array[null::text], i_sweep_after) s

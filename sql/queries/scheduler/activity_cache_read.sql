@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One row even when nothing changed: the database's instant measures the difference of the clocks.
 with n as materialized (select largesse.clock_now() as at)
-select n.at, c.id, c.code, c.status, c.start_at, c.end_at, c.reward_code, c.provider, c.remaining
+select n.at, c.id, c.code, c.status, c.start_at, c.end_at, c.reward_code, c.provider, c.remaining,
+       c.kind, c.payment_provider, c.intake, c.rate_limit::text, c.segments, c.waiting, c.waiting_max, c.has_rules
   from n left join largesse.activity_cache($1::timestamptz) c on true
