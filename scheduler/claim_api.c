@@ -6,6 +6,7 @@
 #include "scheduler/app.h"
 #include "scheduler/claim_batch.h"
 #include "scheduler/claim_decode.h"
+#include "scheduler/explain_api.h"
 
 static void reply_invalid(struct web_request *req, const char *why)
 {
@@ -18,9 +19,10 @@ void claim_api_create(struct web_request *req)
   char why[CLAIM_WHY_BYTES] = "";
   size_t len = 0;
   const char *body = web_body(req, &len);
-  if (web_query(req, "dryRun") || web_query(req, "at")) {
-    // Must never fall through: somebody who asks "what if" does not want a claim.
-    reply_invalid(req, "dryRun: this server does not offer dry runs");
+  bool is_dry_run;
+  if (!explain_api_read(req, &is_dry_run)) return;
+  if (is_dry_run) {
+    explain_api_run(req);
     return;
   }
   struct claim_request *r = claim_batcher_request(app->batcher);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// POST /v1/claims?dryRun=true: what a claim would be answered, rule by rule; nothing is written.
+// Owner: each request belongs to its handler until the reply; loop thread.
+#include "scheduler/explain_api.h"
+
+#include <string.h>
+
+#include "common/text.h"
+#include "scheduler/api_call.h"
+#include "scheduler/claim_decode.h"
+#include "sql_scheduler.inc"
+
+static bool read_at(struct web_request *req, struct wall_time *out_at)
+{
+  const char *text = web_query(req, "at");
+  if (text_to_time(text, strlen(text), out_at) == RESULT_OK) return true;
+  api_reply_invalid(req, "at: must be an instant such as 2026-10-01T11:00:00+08:00");
+  return false;
+}
+
+bool explain_api_read(struct web_request *req, bool *out_is_dry_run)
+{
+  const char *dry_run = web_query(req, "dryRun");
+  bool is_dry_run = dry_run != NULL && strcmp(dry_run, "true") == 0;
+  if (dry_run != NULL && !is_dry_run && strcmp(dry_run, "false") != 0) {
+    api_reply_invalid(req, "dryRun: must be true or false");
+    return false;
+  }
+  if (web_query(req, "at") != NULL && !is_dry_run) {
+    api_reply_invalid(req, "at: only a dry run can be asked for another time");
+    return false;
+  }
+  *out_is_dry_run = is_dry_run;
+  return true;
+}
+
+static void on_explained(struct api_call *call, const struct db_rows *rows)
+{
+  web_reply_json(call->req, 200, db_rows_text(rows, 0, 1), db_rows_text_len(rows, 0, 1));
+}
+
+static void put_request(struct db_args *args, const struct claim_request *r)
+{
+  db_args_text(args, r->search.code);
+  db_args_i64(args, r->user_id);
+  db_args_text(args, r->biz_id);
+  db_args_i64(args, r->quantity);
+  db_args_text(args, r->has_channel ? r->channel : NULL);
+  db_args_null(args);
+}
+
+void explain_api_run(struct web_request *req)
+{
+  char why[CLAIM_WHY_BYTES] = "";
+  size_t len = 0;
+  struct claim_request r = {0};
+  struct wall_time at = {0};
+  bool has_at = web_query(req, "at") != NULL;
+  const char *body = web_body(req, &len);
+  if (has_at && !read_at(req, &at)) return;
+  if (claim_decode(body, len, &r, why) != RESULT_OK) {
+    api_reply_invalid(req, why);
+    return;
+  }
+  struct api_call *call = api_call_new(req, &SQL_CLAIM_EXPLAIN, on_explained);
+  put_request(&call->db.args, &r);
+  if (has_at)
+    db_args_time(&call->db.args, at);
+  else
+    db_args_null(&call->db.args);
+  api_call_send(call);
+}
