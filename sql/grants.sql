@@ -44,6 +44,8 @@ begin
          'activity_json', 'activity_list', 'claim_get', 'claim_get_by_biz', 'provider_list', 'provider_history', 'provider_pause', 'provider_resume',
          'provider_set']),
       ('largesse_scheduler', array['event_out_postpone', 'event_out_figures', 'event_out_parked', 'event_out_retry', 'event_out_discard', 'event_out_purge']),
+      ('largesse_scheduler', array['discount_rule_put', 'discount_rule_json', 'discount_rule_list', 'discount_quote', 'discount_redeem', 'discount_release',
+         'redemption_json']),
       ('largesse_fulfiller', array['webhook_register', 'webhook_name', 'webhook_take', 'webhook_settle', 'webhook_figures', 'webhook_purge', 'webhook_list',
          'webhook_deliveries', 'webhook_switch', 'webhook_replay', 'webhook_ping', 'webhook_delivery']),
       ('largesse_reconciler', array['webhook_list', 'webhook_deliveries', 'webhook_switch', 'webhook_replay'])
