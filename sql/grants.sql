@@ -51,7 +51,8 @@ begin
          'blocked_user_put', 'blocked_user_delete', 'blocked_user_list']),
       ('largesse_fulfiller', array['webhook_register', 'webhook_name', 'webhook_take', 'webhook_settle', 'webhook_figures', 'webhook_purge', 'webhook_list',
          'webhook_deliveries', 'webhook_switch', 'webhook_replay', 'webhook_ping', 'webhook_delivery']),
-      ('largesse_reconciler', array['webhook_list', 'webhook_deliveries', 'webhook_switch', 'webhook_replay'])
+      ('largesse_reconciler', array['webhook_list', 'webhook_deliveries', 'webhook_switch', 'webhook_replay']),
+      ('largesse_scheduler', array['claim_find', 'claim_cancel', 'claim_accept', 'claim_expire'])
     ) as g(role_name, functions)
   loop
     for v_sig in

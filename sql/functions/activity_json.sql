@@ -16,11 +16,22 @@ as $$
            'limits', coalesce((select jsonb_agg(jsonb_build_object('count', l.max_count, 'period', l.period) order by l.period)
                                  from largesse.activity_limit l where l.activity_id = a.id), '[]'),
            'serverTime', largesse.time_text(largesse.clock_now()),
-           'availability', jsonb_build_object('total', t.total, 'issued', s.taken, 'held', 0, 'remaining', s.remaining, 'waiting', 0)),
+           'availability', largesse.activity_availability(a.id, t.total)),
          a.version
     from largesse.activity a
     left join largesse.reward r on r.id = a.reward_id
     cross join lateral (select a.stock_total + coalesce(sum(d.by), 0) as total from largesse.stock_adjustment d where d.activity_id = a.id) t
-    cross join lateral (select sum(s.remaining) as remaining, sum(s.taken) as taken from largesse.stock s where s.activity_id = a.id) s
    where a.code = i_code
+$$;
+
+-- Who has how much of an activity, by quantity: what is held has a deadline and is counted by the index of these; all that is taken and not held is issued.
+-- Parameters: i_activity_id, i_total (null: unlimited). Result: JSON. Locks, errors: none.
+create or replace function largesse.activity_availability(i_activity_id bigint, i_total numeric) returns jsonb
+language sql stable
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+as $$
+  select jsonb_build_object('total', i_total, 'issued', s.taken - held.quantity, 'held', held.quantity, 'remaining', s.remaining,
+                            'waiting', case when s.waiting > 0 then (select coalesce(sum(e.quantity), 0) from largesse.waiting_entry e where e.activity_id = i_activity_id) else 0 end)
+    from (select sum(s.remaining) as remaining, sum(s.taken) as taken, sum(s.waiting) as waiting from largesse.stock s where s.activity_id = i_activity_id) s
+   cross join (select coalesce(sum(c.quantity), 0) as quantity from largesse.claim c where c.activity_id = i_activity_id and c.deadline is not null) held
 $$;

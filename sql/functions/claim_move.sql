@@ -1,15 +1,17 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The one function that changes the state of claims. Only legal moves happen; what the new state does not hold is given back in
--- the same transaction: stock to the activity, allowance to the user's counters of the periods in which the claim was made.
+-- The one function that changes the state of claims. Only legal moves happen; what the new state does not hold is given back in the same transaction, and
+-- what it does hold and the old one did not is taken: stock, allowance of the periods in which the claim was made, points, numbers, group and qualification.
 -- A signed message that named another amount is a person's business whatever becomes of the claim: its letter stays open, about no claim any more.
 -- A move ends what was due, a reversal that was not made yet, a review and its dead letter; and it is told to the business as event claim.<i_to>.
+-- What is issued is due at once. What expired comes back only by decision: the caller has looked whether it can hold what it asked for (claim_hold_refusal).
+-- A registration that is cancelled after its reward was delivered owes a reversal; a payment that was made, or may have been, is seen to (claim_payment_at_end).
 -- Parameters: keys (parallel arrays); i_to; what to record with each (arrays, or null): provider's reference, failure code and detail; i_is_news: no decision,
--- but what a provider says of its delivery: claims that are being taken back are left as they are then.
+-- but what a provider says of its delivery: only what is being issued, and not taken back, follows; i_tells: false where the next move follows at once.
 -- Result: the claims that moved. Others were not in a state from which i_to can be reached, and stay as they are.
--- Locks: when something is given back, the stock row first, then claims, then usage; all claims must then be of one activity. Else the claims.
--- Errors: 22023 when a move that gives back names several activities; 40P01, 40001 (repeat).
-create or replace function largesse.claim_move_told(
-  i_activity_ids bigint[], i_claim_ids bigint[], i_to text, i_refs text[], i_codes text[], i_details text[], i_is_news boolean)
+-- Locks: where something is given back or taken, as claim_holdings_lock, then claims, then letters; all claims must then be of one activity. Where numbers become
+-- sold, these, then claims. Else the claims. Errors: 22023 when a move that gives or takes names several activities; 40P01, 40001 (repeat).
+create or replace function largesse.claim_move_alone(
+  i_activity_ids bigint[], i_claim_ids bigint[], i_to text, i_refs text[], i_codes text[], i_details text[], i_is_news boolean, i_tells boolean)
 returns table (activity_id bigint, claim_id bigint)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -17,77 +19,157 @@ set plan_cache_mode = force_custom_plan  -- a plan made while the table was empt
 as $$
 #variable_conflict use_column
 declare
-  v_now   timestamptz;
-  v_to    largesse.claim_state;
-  v_moved record;
-  v_ids   text[];
-  v_trace text[];
-  v_docs  text[];
+  v_now    timestamptz;
+  v_locked boolean := false;
+  v_moved  record;
 begin
-  select * into strict v_to from largesse.claim_state s where s.status = i_to;
-  if not (v_to.holds_stock and v_to.holds_allowance) then
+  if not (select s.holds_stock from largesse.claim_state s where s.status = i_to) or i_to = 'offered'
+     or not i_is_news and exists (select from unnest(i_activity_ids, i_claim_ids) as r(a, c)
+                                   join largesse.claim c on c.activity_id = r.a and c.id = r.c where c.status = 'expired') then
     if (select count(distinct a) from unnest(i_activity_ids) a) > 1 then
-      raise exception 'claims that give stock back must be of one activity' using errcode = 'invalid_parameter_value';
+      raise exception 'claims that give stock back or take it must be of one activity' using errcode = 'invalid_parameter_value';
     end if;
-    perform 1 from largesse.stock s where s.activity_id = i_activity_ids[1] order by s.segment for update;
+    perform largesse.claim_holdings_lock(i_activity_ids[1], i_claim_ids, 100);
+    v_locked := true;
+  elsif not i_is_news then
+    perform largesse.claim_numbers_lock(i_activity_ids, i_claim_ids);
   end if;
   v_now := largesse.clock_now();
-  for v_moved in
-    with asked as (
-      select r.* from unnest(i_activity_ids, i_claim_ids, i_refs, i_codes, i_details) as r(activity_id, claim_id, ref, code, detail)
-    ), found_rows as (
-      select c.activity_id, c.id, c.status, c.user_id, c.quantity, c.created_at, asked.ref, asked.code, asked.detail
-        from asked join largesse.claim c on c.activity_id = asked.activity_id and c.id = asked.claim_id
-        join largesse.claim_state_move m on m.from_status = c.status and m.to_status = i_to
-        where not i_is_news or c.reversal is null
-        order by c.activity_id, c.id for no key update of c
-    ), moved as (
-      update largesse.claim c
-         set status = i_to, updated_at = v_now, next_attempt_at = null, lease_until = null, doing = null, trust_after = null, doubted_at = null,
-             review_since = null, review_cause = null, sweeps = 0,
-             outcome = case i_to when 'succeeded' then 'done' when 'failed' then 'refused' else c.outcome end,
-             provider_ref = coalesce(f.ref, c.provider_ref), failure_code = f.code, failure_detail = f.detail,
-             reversal = case when i_to = 'rolled_back' then c.reversal end, reversal_since = case when i_to = 'rolled_back' then c.reversal_since end
-        from found_rows f where c.activity_id = f.activity_id and c.id = f.id
-      returning c.activity_id, c.id, f.user_id, f.quantity, f.created_at, f.status as from_status, c.trace, c as claim
-    ), letters_closed as (
-      update largesse.dead_letter d
-         set activity_id = case d.cause when 'callback_amount_mismatch' then null else d.activity_id end,
-             claim_id = case d.cause when 'callback_amount_mismatch' then null else d.claim_id end,
-             closed_at = case d.cause when 'callback_amount_mismatch' then null else v_now end,
-             closed_by = case d.cause when 'callback_amount_mismatch' then null else 'system' end,
-             resolution = case d.cause when 'callback_amount_mismatch' then null else 'settled' end
-        from moved where d.activity_id = moved.activity_id and d.claim_id = moved.id and d.closed_at is null
-    ), given as (
-      select moved.*, s.holds_stock and not v_to.holds_stock as gives_stock, s.holds_allowance and not v_to.holds_allowance as gives_allowance
-        from moved join largesse.claim_state s on s.status = moved.from_status
-    ), stock_back as (
-      update largesse.stock s set remaining = s.remaining + g.quantity, taken = s.taken - g.quantity
-        from (select g.activity_id, sum(g.quantity) as quantity from given g where g.gives_stock group by 1) g
-        where s.activity_id = g.activity_id and s.segment = 0
-    ), usage_back as (
-      update largesse.usage u set used = u.used - g.quantity
-        from (select g.activity_id, g.user_id, l.period, largesse.period_start(l.period, g.created_at, a.time_zone) as start,
-                     sum(g.quantity) as quantity
-                from given g join largesse.activity a on a.id = g.activity_id
-                join largesse.activity_limit l on l.activity_id = g.activity_id
-               where g.gives_allowance group by 1, 2, 3, 4) g
-        where u.activity_id = g.activity_id and u.user_id = g.user_id and u.period = g.period and u.period_start = g.start
-    )
-    select moved.activity_id as a, moved.id as c, coalesce(replace(moved.trace::text, '-', ''), '') as trace,
-           largesse.claim_doc(moved.claim, (select a.code from largesse.activity a where a.id = moved.activity_id),
-                              (select r.code from largesse.reward r where r.id = (moved.claim).reward_id),
-                              largesse.claim_reversal_attempts(moved.activity_id, moved.id)) as doc
-      from moved
-  loop
-    activity_id := v_moved.a; claim_id := v_moved.c;
-    v_ids := v_ids || (activity_id || '-' || claim_id);
-    v_trace := v_trace || v_moved.trace;
-    v_docs := v_docs || v_moved.doc;
-    return next;
-  end loop;
-  -- The id is the same whenever this news is told: a claim comes to each state once.
-  perform largesse.event_emit('claim.' || i_to, v_now, array(select i || '.' || i_to from unnest(v_ids) i), v_ids, v_trace, v_docs);
+  with asked as (
+    select r.* from unnest(i_activity_ids, i_claim_ids, i_refs, i_codes, i_details) as r(activity_id, claim_id, ref, code, detail)
+  ), found_rows as (
+    select c.activity_id, c.id, c.status, c.reversal, asked.ref, asked.code, asked.detail
+      from asked join largesse.claim c on c.activity_id = asked.activity_id and c.id = asked.claim_id
+      join largesse.claim_state_move m on m.from_status = c.status and m.to_status = i_to
+      where (not i_is_news or c.status = 'issuing' and c.reversal is null) and (v_locked or c.status <> 'expired')
+      order by c.activity_id, c.id for no key update of c
+  ), moved as (
+    update largesse.claim c
+       set status = i_to, updated_at = v_now, next_attempt_at = case i_to when 'issuing' then v_now end, doubted_at = null,
+           -- A charge under way goes on, and what is known of it stays: claim_payment_at_end decides by it.
+           lease_until = case when c.payment in ('due', 'pending', 'retry', 'unknown') then c.lease_until end,
+           doing = case when c.payment in ('due', 'pending', 'retry', 'unknown') then c.doing end,
+           trust_after = case when c.payment in ('due', 'pending', 'retry', 'unknown') then c.trust_after end,
+           review_since = null, review_cause = null, sweeps = 0,
+           deadline = case i_to when 'offered' then v_now + coalesce((select a.accept_within from largesse.activity a where a.id = c.activity_id), '0') end,
+           step = case when i_to = 'issuing' then 'deliver' when i_to = 'succeeded' and c.reward_id is null then null else c.step end,
+           attempts_before = case i_to when 'issuing' then c.attempts else c.attempts_before end,
+           issued_at = case i_to when 'issuing' then v_now else c.issued_at end,
+           outcome = case i_to when 'succeeded' then case when c.reward_id is not null then 'done' end when 'issuing' then null when 'failed' then 'refused'
+                               else c.outcome end,
+           provider_ref = coalesce(f.ref, c.provider_ref), failure_code = f.code, failure_detail = f.detail,
+           reversal = case when i_to = 'rolled_back' then c.reversal end, reversal_since = case when i_to = 'rolled_back' then c.reversal_since end
+      from found_rows f where c.activity_id = f.activity_id and c.id = f.id
+    returning c.activity_id, c.id, f.status as from_status, c as claim
+  ), letters_closed as (
+    update largesse.dead_letter d
+       set activity_id = case d.cause when 'callback_amount_mismatch' then null else d.activity_id end,
+           claim_id = case d.cause when 'callback_amount_mismatch' then null else d.claim_id end,
+           closed_at = case d.cause when 'callback_amount_mismatch' then null else v_now end,
+           closed_by = case d.cause when 'callback_amount_mismatch' then null else 'system' end,
+           resolution = case d.cause when 'callback_amount_mismatch' then null else 'settled' end
+      from moved where d.activity_id = moved.activity_id and d.claim_id = moved.id and d.closed_at is null
+  )
+  select array_agg(m.activity_id) as a, array_agg(m.id) as c, array_agg(m.claim) as claims, array_agg(m.from_status) as from_statuses into v_moved
+    from (select * from moved order by moved.activity_id, moved.id) m;
+  if v_moved.a is null then return; end if;
+  if v_locked then
+    perform largesse.claim_holdings_move(v_moved.claims, v_moved.from_statuses, i_to);
+    v_moved.claims := largesse.claim_after_end(v_moved.claims, v_moved.from_statuses, i_to);
+  end if;
+  if i_to in ('issuing', 'succeeded') and not i_is_news then
+    update largesse.activity_number n set status = 'sold'
+      from unnest(v_moved.claims) c
+     where c.numbers is not null and n.activity_id = c.activity_id and n.claim_id = c.id and n.status = 'held';
+  end if;
+  if i_tells then perform largesse.claim_tell(v_moved.claims, i_to, v_now); end if;
+  return query select m.a, m.c from unnest(v_moved.a, v_moved.c) as m(a, c);
+end $$;
+
+-- Tells the business of a move. The id is the same whenever this news is told: a claim comes to each state once, but for what expired and was paid for late.
+-- Parameters: i_claims (their rows after it), i_to, i_at. Result: none. Locks, errors: none.
+create or replace function largesse.claim_tell(i_claims largesse.claim[], i_to text, i_at timestamptz) returns void
+language sql volatile
+set search_path = largesse, pg_temp set jit = off
+as $$
+  select largesse.event_emit('claim.' || i_to, i_at, array_agg(n.subject || '.' || i_to), array_agg(n.subject), array_agg(n.trace), array_agg(n.doc))
+    from (select c.activity_id || '-' || c.id as subject, coalesce(replace(c.trace::text, '-', ''), '') as trace,
+                 largesse.claim_json(c, (select a.code from largesse.activity a where a.id = c.activity_id)) as doc
+            from unnest(i_claims) c) n
+$$;
+
+-- What a move gives back and takes. Parameters: i_claims of one activity (their rows after it), what they were before, i_to. Result: none.
+-- Locks: the caller has called claim_holdings_lock; then qualifications, the waiting list. Errors: as claim_give_back, claim_take_up.
+create or replace function largesse.claim_holdings_move(i_claims largesse.claim[], i_from text[], i_to text) returns void
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off
+as $$
+declare
+  v_act     largesse.activity;
+  v_to      largesse.claim_state;
+  v_waited  largesse.claim[];
+  v_given   largesse.claim[];
+  v_taken   largesse.claim[];
+  v_left    largesse.claim[];
+  v_joined  largesse.claim[];
+begin
+  select * into strict v_act from largesse.activity a where a.id = i_claims[1].activity_id;
+  select * into strict v_to from largesse.claim_state s where s.status = i_to;
+  select array_agg(i_claims[f.n]) filter (where f.status = 'waiting'),
+         array_agg(i_claims[f.n]) filter (where s.holds_stock and not v_to.holds_stock),
+         array_agg(i_claims[f.n]) filter (where not s.holds_stock and v_to.holds_stock),
+         array_agg(i_claims[f.n]) filter (where (s.holds_stock or f.status = 'waiting') and not v_to.holds_stock),
+         array_agg(i_claims[f.n]) filter (where not s.holds_stock and f.status <> 'waiting' and v_to.holds_stock)
+    into v_waited, v_given, v_taken, v_left, v_joined
+    from unnest(i_from) with ordinality as f(status, n) join largesse.claim_state s on s.status = f.status;
+  if v_waited is not null then
+    delete from largesse.waiting_entry e using unnest(v_waited) c where e.activity_id = v_act.id and e.claim_id = c.id;
+    update largesse.stock s set waiting = s.waiting - cardinality(v_waited) where s.activity_id = v_act.id and s.segment = 0;
+  end if;
+  if v_given is not null then perform largesse.claim_give_back(v_act, v_given); end if;
+  if v_left is not null then perform largesse.claim_leave(v_act, v_left); end if;
+  if v_taken is not null then perform largesse.claim_take_up(v_act, v_taken); end if;
+  if v_joined is not null then perform largesse.claim_join(v_act, v_joined); end if;
+end $$;
+
+-- What a claim that ends leaves behind at providers: a delivery that the user gave back, and payments. Parameters: as claim_holdings_move.
+-- Result: the claims as they are then. Locks: the claims, letters. Errors: none.
+create or replace function largesse.claim_after_end(i_claims largesse.claim[], i_from text[], i_to text) returns largesse.claim[]
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_keys     bigint[];
+  v_claims   bigint[];
+  v_is_owed  boolean := false;
+begin
+  if i_to = 'cancelled' then
+    select bool_or(largesse.claim_owe_reversal(i_claims[f.n].activity_id, i_claims[f.n].id)) into v_is_owed
+      from unnest(i_from) with ordinality as f(status, n) where f.status = 'succeeded' and i_claims[f.n].reward_id is not null;
+  end if;
+  select array_agg(c.activity_id), array_agg(c.id) into v_keys, v_claims
+    from unnest(i_claims) c join largesse.claim_state s on s.status = i_to and not s.holds_stock where c.payment is not null;
+  if v_claims is not null then perform largesse.claim_payment_at_end(v_keys, v_claims); end if;
+  if v_claims is null and v_is_owed is not true then return i_claims; end if;
+  return array(select c from unnest(i_claims) with ordinality as k(activity_id, id)
+    join largesse.claim c on c.activity_id = k.activity_id and c.id = k.id);
+end $$;
+
+-- Moves claims, and whoever waits first for what they give back. Parameters, result, locks, errors: as claim_move_alone.
+create or replace function largesse.claim_move_told(
+  i_activity_ids bigint[], i_claim_ids bigint[], i_to text, i_refs text[], i_codes text[], i_details text[], i_is_news boolean)
+returns table (activity_id bigint, claim_id bigint)
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off
+as $$
+#variable_conflict use_column
+begin
+  return query
+    select m.activity_id, m.claim_id from largesse.claim_move_alone(i_activity_ids, i_claim_ids, i_to, i_refs, i_codes, i_details, i_is_news, true) m;
+  if found and not (select s.holds_stock from largesse.claim_state s where s.status = i_to) then
+    perform largesse.waiting_promote(i_activity_ids[1], 100);
+  end if;
 end $$;
 
 -- A move that is decided, by us or by a person. Parameters, result, locks, errors: as claim_move_told.
