@@ -36,18 +36,21 @@ begin
   select * into v_act from largesse.activity a where a.id = i_activity_id;
   if v_act.event_code is null and v_act.exclusive_group is null and v_act.kind not in ('exchange', 'number') then return; end if;
   v_users := array(
-    select c.user_id from unnest(i_claim_ids) r(id) join largesse.claim c on c.activity_id = i_activity_id and c.id = r.id
+    select c.user_id from unnest(i_claim_ids) r(id)
+     cross join lateral (select c.user_id from largesse.claim c where c.activity_id = i_activity_id and c.id = r.id limit 1) c
     union
     select e.user_id from (select e.user_id from largesse.waiting_entry e where e.activity_id = i_activity_id order by e.position limit i_waiting) e
     order by 1);
   if v_act.event_code is not null then
-    perform 1 from largesse.event_usage u where u.event_code = v_act.event_code and u.user_id = any (v_users) order by u.user_id for update;
+    perform 1 from unnest(v_users) r(user_id)
+      cross join lateral (select from largesse.event_usage u where u.event_code = v_act.event_code and u.user_id = r.user_id for update) u;
   end if;
   if v_act.exclusive_group is not null then
-    perform 1 from largesse.group_member m where m.group_name = v_act.exclusive_group and m.user_id = any (v_users) order by m.user_id for update;
+    perform 1 from unnest(v_users) r(user_id)
+      cross join lateral (select from largesse.group_member m where m.group_name = v_act.exclusive_group and m.user_id = r.user_id for update) m;
   end if;
   if v_act.kind = 'exchange' then
-    perform 1 from largesse.points_account p where p.user_id = any (v_users) order by p.user_id for update;
+    perform 1 from unnest(v_users) r(user_id) cross join lateral (select from largesse.points_account p where p.user_id = r.user_id for update) p;
   elsif v_act.kind = 'number' then
     perform largesse.claim_numbers_lock(array_fill(i_activity_id, array[cardinality(i_claim_ids)]), i_claim_ids);
   end if;
@@ -67,16 +70,17 @@ begin
    order by n.activity_id, n.number for update of n;
 end $$;
 
--- The allowances that claims use: by user, period and where it began, each by the instant at which its claim was judged.
+-- The allowances that claims use: by user, period and where it began, each by the instant at which its claim was judged. The keys come with them: a join by what
+-- the planner knows beforehand would walk through all counters of the activity.
 -- Parameters: i_act, i_claims. Result: a row per counter and what they use of it together. Locks, errors: none.
 create or replace function largesse.claim_allowances(i_act largesse.activity, i_claims largesse.claim[])
-returns table (user_id bigint, period text, start date, quantity bigint, max_count bigint)
+returns table (activity_id bigint, event_code text, user_id bigint, period text, start date, quantity bigint, max_count bigint)
 language sql stable
 set search_path = largesse, pg_temp set jit = off
 as $$
-  select c.user_id, l.period, largesse.period_start(l.period, c.created_at, i_act.time_zone), sum(c.quantity), l.max_count
+  select i_act.id, i_act.event_code, c.user_id, l.period, largesse.period_start(l.period, c.created_at, i_act.time_zone), sum(c.quantity), l.max_count
     from unnest(i_claims) c cross join largesse.activity_limit l where l.activity_id = i_act.id
-   group by 1, 2, 3, 5
+   group by 3, 4, 5, 7
 $$;
 
 -- Claims that held and no longer do: stock, allowances, points (once for each claim, by the key of its entry) and what numbers are still theirs go back.
@@ -92,10 +96,10 @@ begin
   perform largesse.stock_give(i_act.id, (select sum(c.quantity)::bigint from unnest(i_claims) c));
   update largesse.usage u set used = u.used - g.quantity
     from largesse.claim_allowances(i_act, i_claims) g
-   where g.period <> 'event' and u.activity_id = i_act.id and u.user_id = g.user_id and u.period = g.period and u.period_start = g.start;
+   where g.period <> 'event' and u.activity_id = g.activity_id and u.user_id = g.user_id and u.period = g.period and u.period_start = g.start;
   if i_act.event_code is not null then
     update largesse.event_usage u set used = u.used - g.quantity
-      from largesse.claim_allowances(i_act, i_claims) g where g.period = 'event' and u.event_code = i_act.event_code and u.user_id = g.user_id;
+      from largesse.claim_allowances(i_act, i_claims) g where g.period = 'event' and u.event_code = g.event_code and u.user_id = g.user_id;
   end if;
   if i_act.kind = 'exchange' then
     foreach v_claim in array i_claims loop
@@ -103,7 +107,7 @@ begin
     end loop;
   elsif i_act.kind = 'number' then
     update largesse.activity_number n set status = 'available', claim_id = null
-      from unnest(i_claims) c where n.activity_id = i_act.id and n.claim_id = c.id;
+      from unnest(i_claims) c where n.activity_id = c.activity_id and n.claim_id = c.id;
   end if;
 end $$;
 
@@ -140,7 +144,7 @@ begin
   perform largesse.stock_take_any(i_act.id, v_quantity);
   select count(*) into v_wanted from largesse.claim_allowances(i_act, i_claims) g where g.period <> 'event';
   insert into largesse.usage as u (activity_id, user_id, period, period_start, used, max_used)
-    select i_act.id, g.user_id, g.period, g.start, g.quantity, g.max_count
+    select g.activity_id, g.user_id, g.period, g.start, g.quantity, g.max_count
       from largesse.claim_allowances(i_act, i_claims) g where g.period <> 'event' order by 2, 3, 4
     on conflict (activity_id, user_id, period, period_start) do update set used = u.used + excluded.used, max_used = excluded.max_used
       where u.used + excluded.used <= excluded.max_used;
@@ -157,8 +161,9 @@ begin
   end if;
   if i_act.kind = 'number' then
     select coalesce(sum(cardinality(c.numbers)), 0) into v_wanted from unnest(i_claims) c;
-    update largesse.activity_number n set status = 'sold', claim_id = c.id
-      from unnest(i_claims) c where n.activity_id = i_act.id and n.number = any (c.numbers) and n.status = 'available';
+    update largesse.activity_number n set status = 'sold', claim_id = asked.claim_id
+      from (select c.activity_id, c.id as claim_id, unnest(c.numbers) as number from unnest(i_claims) c) asked
+     where n.activity_id = asked.activity_id and n.number = asked.number and n.status = 'available';
     get diagnostics v_taken = row_count;
     perform largesse.claim_guard(v_taken = v_wanted);
   end if;
@@ -193,12 +198,12 @@ as $$
 begin
   if i_act.exclusive_group is not null then
     update largesse.group_member m set live = m.live - g.claims
-      from (select c.user_id, count(*) as claims from unnest(i_claims) c group by 1) g
-     where m.group_name = i_act.exclusive_group and m.user_id = g.user_id and m.activity_id = i_act.id;
+      from (select i_act.exclusive_group as name, c.user_id, count(*) as claims from unnest(i_claims) c group by 2) g
+     where m.group_name = g.name and m.user_id = g.user_id and m.activity_id = i_act.id;
   end if;
   -- Also where the list was switched off since.
   update largesse.qualification q set claim_id = null
-    from unnest(i_claims) c where q.activity_id = i_act.id and q.user_id = c.user_id and q.claim_id = c.id;
+    from unnest(i_claims) c where q.activity_id = c.activity_id and q.user_id = c.user_id and q.claim_id = c.id;
 end $$;
 
 -- Claims that had ended and live again. Parameters: i_act, i_claims. Result: none. Locks: as claim_leave. Errors: as claim_take_up.
@@ -220,7 +225,7 @@ begin
   end if;
   if i_act.needs_qualification then
     update largesse.qualification q set claim_id = c.id
-      from unnest(i_claims) c where q.activity_id = i_act.id and q.user_id = c.user_id and q.claim_id is null;
+      from unnest(i_claims) c where q.activity_id = c.activity_id and q.user_id = c.user_id and q.claim_id is null;
     get diagnostics v_taken = row_count;
     perform largesse.claim_guard(v_taken = cardinality(i_claims));
   end if;

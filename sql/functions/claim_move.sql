@@ -123,7 +123,7 @@ begin
     into v_waited, v_given, v_taken, v_left, v_joined
     from unnest(i_from) with ordinality as f(status, n) join largesse.claim_state s on s.status = f.status;
   if v_waited is not null then
-    delete from largesse.waiting_entry e using unnest(v_waited) c where e.activity_id = v_act.id and e.claim_id = c.id;
+    delete from largesse.waiting_entry e using unnest(v_waited) c where e.activity_id = c.activity_id and e.claim_id = c.id;
     update largesse.stock s set waiting = s.waiting - cardinality(v_waited) where s.activity_id = v_act.id and s.segment = 0;
   end if;
   if v_given is not null then perform largesse.claim_give_back(v_act, v_given); end if;

@@ -24,7 +24,7 @@ begin
   for v_entry in
     select e.claim_id, e.quantity, largesse.claim_hold_refusal(c) = 'LIMIT_REACHED' as is_over
       from (select * from largesse.waiting_entry e where e.activity_id = i_activity_id order by e.position limit i_limit) e
-      join largesse.claim c on c.activity_id = i_activity_id and c.id = e.claim_id
+      join largesse.claim c on c.activity_id = e.activity_id and c.id = e.claim_id
      order by e.position
   loop
     if v_entry.is_over then
@@ -62,7 +62,8 @@ declare
 begin
   for v_group in
     select case when c.reward_id is null then 'succeeded' else 'issuing' end as status, array_agg(c.activity_id) as keys, array_agg(c.id order by c.id) as claims
-      from unnest(i_claim_ids) r(id) join largesse.claim c on c.activity_id = i_activity_id and c.id = r.id
+      from unnest(i_claim_ids) r(id)
+      cross join lateral (select c.* from largesse.claim c where c.activity_id = i_activity_id and c.id = r.id limit 1) c
      where c.status in ('offered', 'held', 'expired') group by 1 order by 1
   loop
     return query
