@@ -5,6 +5,7 @@
 
 #include "common/compiler.h"
 #include "scheduler/activity_api.h"
+#include "scheduler/claim_action_api.h"
 #include "scheduler/claim_api.h"
 #include "scheduler/claim_read_api.h"
 #include "scheduler/reward_api.h"
@@ -16,6 +17,10 @@ static const struct web_route items[] = {
     {"POST", "/v1/claims", WEB_CLAIMS, WEB_BODY_JSON, 0, claim_api_create, "claims_create"},
     {"GET", "/v1/claims/{claimId}", READERS, WEB_BODY_NONE, 0, claim_read_api_by_id, "claims_get"},
     {"GET", "/v1/claims/{activityCode}/{bizId}", READERS, WEB_BODY_NONE, 0, claim_read_api_by_biz, "claims_get_by_biz"},
+    {"POST", "/v1/claims/{activityCode}/{bizId}/cancel", WEB_CLAIMS, WEB_BODY_JSON_OPTIONAL, 0, claim_action_api_cancel,
+     "claims_cancel"},
+    {"POST", "/v1/claims/{activityCode}/{bizId}/accept", WEB_CLAIMS, WEB_BODY_JSON_OPTIONAL, 0, claim_action_api_accept,
+     "claims_accept"},
     {"GET", "/v1/users/{userId}/claims", READERS, WEB_BODY_NONE, 0, claim_read_api_of_user, "users_claims"},
     {"GET", "/v1/activities", READERS, WEB_BODY_NONE, 0, activity_api_list, "activities_list"},
     {"GET", "/v1/activities/{code}", READERS, WEB_BODY_NONE, 0, activity_api_get, "activities_get"},
