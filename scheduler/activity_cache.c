@@ -109,6 +109,8 @@ static bool take_row(struct activity_cache *c, const struct activity_row *row)
   a->facts = facts;
   copy_text(a->reward_code, sizeof a->reward_code, row->reward_code);
   copy_text(a->provider, sizeof a->provider, row->provider);
+  a->is_queued = strcmp(row->intake, "queued") == 0;
+  if (rate_limit_parse(row->rate_limit, &a->rate_limit) != RESULT_OK) a->rate_limit = (struct rate_limit){0};
   if (c->is_full_read) a->seen_in_read = c->full_read;
   if (facts.is_limited && !a->stock_remaining)
     a->stock_remaining = METRIC_SERIES(c->rt->metrics, M_STOCK_REMAINING, a->code);

@@ -13,6 +13,7 @@
 #include "common/list.h"
 #include "scheduler/claim.h"
 #include "scheduler/config.h"
+#include "scheduler/rate_limit.h"
 
 struct claim_lane;
 struct metric_series;
@@ -24,6 +25,9 @@ struct activity {
   char reward_code[CODE_BYTES_MAX + 1];  // "" without a reward
   char provider[NAME_CHARS_MAX + 1];     // "" without a reward
   struct activity_facts facts;
+  bool is_queued;  // intake: requests wait in a queue to be judged
+  struct rate_limit rate_limit;
+  struct token_bucket tokens;        // of rate_limit.total
   uint32_t seen_in_read;             // number of the full read that held it last
   unsigned pins;                     // lanes and counters that point here
   struct claim_lane *lane;           // of the batcher; NULL while nothing waits

@@ -8,10 +8,12 @@
 #include "common/loop.h"
 #include "common/mem.h"
 #include "scheduler/activity_cache.h"
+#include "scheduler/admission.h"
 #include "scheduler/claim_batch.h"
 #include "scheduler/claim_reply.h"
 #include "scheduler/clock.h"
 #include "scheduler/events.h"
+#include "scheduler/peers.h"
 #include "scheduler/publish.h"
 #include "scheduler/refusal_counts.h"
 #include "scheduler/routes.h"
@@ -79,6 +81,8 @@ static void on_accepted(void *ctx, const struct activity *a, const struct claim_
   if (a->provider[0]) (void)lane_publish(app->lanes, a->provider, items, count, claims[0].traceparent);
 }
 
+static bool admit(void *ctx, struct claim_request *r) { return admission_admit(((struct app *)ctx)->admission, r); }
+
 static void on_activities_changed(void *ctx)
 {
   struct app *app = ctx;
@@ -105,7 +109,9 @@ static void make_parts(struct app *app)
   app->lanes = lane_publisher_new(rt, app->mq);
   for (size_t i = 0; i < conf->providers.count; i++) lane_publisher_add(app->lanes, conf->providers.items[i]);
   app->refusals = refusal_counts_new(rt, app->db);
-  const struct claim_hooks hooks = {app, on_accepted, claim_reply};
+  app->peers = peers_new(rt, app->db);
+  app->admission = admission_new(conf, app->peers);
+  const struct claim_hooks hooks = {app, on_accepted, admit, claim_reply};
   app->batcher = claim_batcher_new(rt, app->db, app->cache, conf, &hooks);
   app->clock = activity_clock_new(rt, app->db, conf, on_activities_moved, app);
   app->sweeper = sweeper_new(rt, app->db, app->mq, app->lanes, conf);
@@ -130,6 +136,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   }
   activity_cache_on_change(app->cache, on_activities_changed, app);
   activity_cache_start(app->cache);
+  peers_start(app->peers);
   activity_clock_start(app->clock);
   sweeper_start(app->sweeper);
   event_relay_start(app->events);
@@ -149,6 +156,7 @@ void app_drain(struct app *app)
   app->draining = true;
   look_at_health(app);
   web_server_drain(app->web);
+  peers_leave(app->peers);
   activity_clock_stop(app->clock);
   sweeper_stop(app->sweeper);
   event_relay_stop(app->events);
@@ -160,7 +168,7 @@ bool app_is_idle(const struct app *app)
 {
   bool broker_works = mq_publisher_is_up(app->mq) && !mq_publisher_is_blocked(app->mq);
   if (web_server_open_requests(app->web) > 0 || claim_batcher_open(app->batcher) > 0) return false;
-  if (db_pool_is_up(app->db) && !refusal_counts_is_empty(app->refusals)) return false;
+  if (db_pool_is_up(app->db) && (!refusal_counts_is_empty(app->refusals) || !peers_has_left(app->peers))) return false;
   return !broker_works || (mq_publisher_open(app->mq) == 0 && event_relay_is_idle(app->events));
 }
 
@@ -175,6 +183,8 @@ void app_stop(struct app *app)
   sweeper_free(app->sweeper);
   activity_clock_free(app->clock);
   claim_batcher_free(app->batcher);
+  admission_free(app->admission);
+  peers_free(app->peers);
   refusal_counts_free(app->refusals);
   lane_publisher_free(app->lanes);
   activity_cache_free(app->cache);

@@ -13,6 +13,8 @@
 #include "scheduler/config.h"
 
 struct activity_cache;
+struct admission;
+struct peers;
 struct activity_clock;
 struct claim_batcher;
 struct event_relay;
@@ -27,6 +29,8 @@ struct app {
   struct mq_publisher *mq;
   struct web_server *web;
   struct activity_cache *cache;  // activity_cache_poke(app->cache) after a change makes it visible here at once
+  struct peers *peers;
+  struct admission *admission;
   struct claim_batcher *batcher;
   struct lane_publisher *lanes;
   struct refusal_counts *refusals;

@@ -71,6 +71,9 @@ static const struct verdict_info infos[VERDICT_COUNT] = {
     [VERDICT_LIMIT_REACHED] = {"LIMIT_REACHED", "limit_reached", 409, NULL, 0, "the limit for one user is reached",
                                "已达到每位用户的领取上限"},
     [VERDICT_SOLD_OUT] = {"SOLD_OUT", "sold_out", 409, "stock", 0, "there is not enough left", "库存不足"},
+    [VERDICT_RATE_LIMITED] = {"RATE_LIMITED", "rate_limited", 429, NULL, 1,
+                              "too many requests; try again later with the same bizId",
+                              "请求过于频繁，请稍后使用相同的 bizId 重试"},
     [VERDICT_OVERLOADED] = {"OVERLOADED", "overloaded", 503, NULL, 1,
                             "too many requests are waiting; try again with the same bizId",
                             "请求过多，请使用相同的 bizId 重试"},
@@ -87,7 +90,7 @@ const struct verdict_info *verdict_info(enum verdict v)
 
 enum verdict verdict_of(const char *text)
 {
-  for (size_t i = 0; i < VERDICT_OVERLOADED; i++)
+  for (size_t i = 0; i < VERDICT_RATE_LIMITED; i++)
     if (strcmp(text, infos[i].code) == 0) return (enum verdict)i;
   return VERDICT_COUNT;
 }

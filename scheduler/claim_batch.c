@@ -46,6 +46,12 @@ void claim_batcher_answer_plainly(struct claim_batcher *b, struct claim_request 
   claim_batcher_answer(b, r, &a);
 }
 
+bool claim_batcher_admit(struct claim_batcher *b, struct claim_request *r)
+{
+  if (r->mark.has_token || !b->hooks.admit) return true;
+  return r->mark.limited_by == CLAIM_NOT_LIMITED && b->hooks.admit(b->hooks.ctx, r);
+}
+
 // --- lanes
 
 static struct claim_lane *lane_of(struct claim_batcher *b, struct activity *a)
@@ -120,8 +126,10 @@ static void route(struct claim_batcher *b, struct claim_request *r, struct activ
     return;
   }
   struct claim_lane *lane = lane_of(b, a);
-  claim_lane_add(lane, r, d.ask);
-  if (lane->submitting_count < (size_t)b->conf->claims.batches_in_flight || !d.ask) claim_batcher_visit_soon(b, lane);
+  bool is_asked = d.ask && claim_batcher_admit(b, r);
+  claim_lane_add(lane, r, is_asked);
+  if (lane->submitting_count < (size_t)b->conf->claims.batches_in_flight || !is_asked)
+    claim_batcher_visit_soon(b, lane);
 }
 
 static void on_found(struct activity_search *s, struct activity *a, bool is_answered);

@@ -171,6 +171,7 @@ static void settle_unknown(struct batch *t)
     if (!t->is_answered[i] || t->answers[i].verdict != VERDICT_COUNT) continue;
     struct claim_request *r = t->part.rows[i];
     struct claim_decision d = claim_decide_at(&t->lane->activity->facts, t->database_at, r->quantity);
+    if (d.ask && !claim_batcher_admit(b, r)) d = (struct claim_decision){.refusal = VERDICT_RATE_LIMITED};
     if (d.ask && !b->is_closed) {
       claim_lane_put_back(t->lane, r);
       b->waiting++;

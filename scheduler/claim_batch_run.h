@@ -41,6 +41,8 @@ struct claim_batcher {
 
 void claim_batcher_answer(struct claim_batcher *b, struct claim_request *r, const struct claim_answer *a);
 void claim_batcher_answer_plainly(struct claim_batcher *b, struct claim_request *r, enum verdict v);
+// Whether it may be judged; asked once.
+bool claim_batcher_admit(struct claim_batcher *b, struct claim_request *r);
 // At the end of this turn: sends what may leave, or drops the lane if nothing is left in it.
 void claim_batcher_visit_soon(struct claim_batcher *b, struct claim_lane *lane);
 

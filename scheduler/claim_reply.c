@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "scheduler/admission.h"
 #include "scheduler/app.h"
 #include "scheduler/refusal_counts.h"
 
@@ -73,15 +74,18 @@ static void reply_with_claim(struct app *app, const struct claim_request *r, con
 }
 
 // The members that explain a refusal, without braces; "" if there are none.
-static const char *explain(struct buf *b, const struct claim_request *r, const struct claim_answer *a)
+static const char *explain(struct app *app, const struct claim_request *r, const struct claim_answer *a)
 {
   char at[TEXT_TIME_BYTES];
+  struct buf *b = &app->scratch;
   buf_clear(b);
   if (a->verdict == VERDICT_NOT_STARTED || (a->verdict == VERDICT_ENDED && r->activity)) {
     bool has_started = a->verdict == VERDICT_ENDED;
     text_from_time(has_started ? r->activity->facts.end : r->activity->facts.start, at);
     put_member(b, has_started ? "\"endAt\":\"" : "\"startAt\":\"", at, strlen(at));
     buf_putc(b, '"');
+  } else if (a->verdict == VERDICT_RATE_LIMITED) {
+    admission_explain(app->admission, r, b);
   } else if (a->verdict != VERDICT_BIZ_ID_REUSED && a->detail_len > 2 && a->detail[0] == '{') {
     buf_append(b, a->detail + 1, a->detail_len - 2);
   } else if (a->verdict == VERDICT_SOLD_OUT) {
@@ -94,14 +98,15 @@ static const char *explain(struct buf *b, const struct claim_request *r, const s
 static void reply_problem(struct app *app, const struct claim_request *r, const struct claim_answer *a)
 {
   const struct verdict_info *info = verdict_info(a->verdict);
-  const char *extra = explain(&app->scratch, r, a);
+  const char *extra = explain(app, r, a);
+  bool is_limited = a->verdict == VERDICT_RATE_LIMITED;
   web_reply_problem(r->web, &(struct web_problem){
                                 .code = info->code,
                                 .status = info->http_status,
                                 .detail = web_wants_chinese(r->web) ? info->detail_zh : info->detail,
-                                .rule = info->rule,
+                                .rule = is_limited ? admission_rule(r) : info->rule,
                                 .extra_json = extra[0] ? extra : NULL,
-                                .retry_after_s = info->retry_after_s,
+                                .retry_after_s = is_limited ? r->mark.retry_after_s : info->retry_after_s,
                             });
 }
 
@@ -152,6 +157,7 @@ void claim_reply(void *ctx, const struct claim_request *r, const struct claim_an
   struct span took = mono_since(clk_mono(), web_started(r->web));
   count(app, r, a->verdict, took);
   write_line(app, r, a, took);
+  admission_answered(app->admission, r, a->verdict);
   if (a->verdict == VERDICT_ACCEPTED || a->verdict == VERDICT_REPLAYED)
     reply_with_claim(app, r, a);
   else

@@ -14,6 +14,16 @@
 
 struct web_request;
 
+// Which token bucket had no token for a request.
+enum claim_limit { CLAIM_NOT_LIMITED, CLAIM_LIMITED_USER, CLAIM_LIMITED_ACTIVITY, CLAIM_LIMITED_OVERALL };
+#define CLAIM_LIMIT_COUNT 4
+
+struct claim_mark {
+  bool has_token;
+  enum claim_limit limited_by;
+  int retry_after_s;  // when limited
+};
+
 struct claim_request {
   struct list node;  // in a lane's waiting line
   struct web_request *web;
@@ -21,6 +31,7 @@ struct claim_request {
   uint64_t seq;               // order of arrival
   int64_t user_id;
   int32_t quantity;
+  struct claim_mark mark;  // of admission
   bool has_channel;
   uint8_t biz_id_len;
   uint16_t channel_len;
@@ -50,6 +61,8 @@ struct claim_hooks {
   void *ctx;
   // After the commit, before the answers: claims of one activity that wait to be delivered; at least one.
   void (*on_accepted)(void *ctx, const struct activity *a, const struct claim_accepted *claims, size_t count);
+  // Whether a request may be judged now. False: it is refused RATE_LIMITED unless the look-up knows it. NULL: always.
+  bool (*admit)(void *ctx, struct claim_request *r);
   // Exactly once per request; r is gone afterwards.
   void (*on_answer)(void *ctx, const struct claim_request *r, const struct claim_answer *answer);
 };

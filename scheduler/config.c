@@ -3,6 +3,8 @@
 // Owner: nobody; constant.
 #include "scheduler/config.h"
 
+#include "scheduler/token.h"
+
 #define AT(member) offsetof(struct scheduler_conf, member)
 #define SECOND     INT64_C(1000000)
 
@@ -21,6 +23,10 @@ static const struct conf_key keys[] = {
      NULL, NULL, "a new claim is published again if nobody took it within this time"},
     {"scheduler.claims.time_margin", CONF_SPAN, AT(claims.time_margin), "50ms", 0, 60 * SECOND, CONF_RELOADABLE, NULL,
      NULL, "memory may not refuse on time this close to a start or an end, besides the measured clock difference"},
+    {"scheduler.claims.rate", CONF_INT, AT(admission.rate), "0", 0, TOKEN_RATE_MAX, CONF_RELOADABLE, NULL, NULL,
+     "claims that all schedulers together let in per second, besides the limits of activities; more are answered 429 RATE_LIMITED; 0: no limit"},
+    {"scheduler.claims.burst", CONF_INT, AT(admission.burst), "1000", 1, TOKEN_BURST_MAX, CONF_RELOADABLE, NULL, NULL,
+     "claims above that rate that may come at once"},
     {"scheduler.cache.poll", CONF_SPAN, AT(cache.poll), "250ms", 10000, 60 * SECOND, CONF_RELOADABLE, NULL, NULL,
      "how often changed activities are read"},
     {"scheduler.cache.overlap", CONF_SPAN, AT(cache.overlap), "5s", 100000, 600 * SECOND, CONF_RELOADABLE, NULL, NULL,

@@ -15,6 +15,10 @@ struct claim_conf {
   struct span sweep_after;    // how long the first message may take before the sweeper looks
   struct span time_margin;    // on top of the measured uncertainty of the clock difference
 };
+// Over all claims and all schedulers together.
+struct admission_conf {
+  int64_t rate, burst;  // rate 0: no limit
+};
 struct cache_conf {
   struct span poll, overlap, full_read;
 };
@@ -32,6 +36,7 @@ struct scheduler_conf {
   struct daemon_conf daemon;  // first: daemon.h relies on it
   struct web_conf web;
   struct claim_conf claims;
+  struct admission_conf admission;
   struct cache_conf cache;
   struct sweep_conf sweep;
   struct relay_conf events;

@@ -15,6 +15,7 @@ struct activity_row {
   struct wall_time start, end;
   bool is_limited;
   int64_t remaining;
+  const char *intake, *rate_limit;  // "direct" or "queued"; JSON, "" without
 };
 const struct db_statement *store_activity_read(struct db_args *args, struct wall_time changed_since);
 const struct db_statement *store_activity_read_all(struct db_args *args);
