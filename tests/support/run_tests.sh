@@ -37,6 +37,30 @@ count() {
     }' "$1"
 }
 
+# first_errors LOG: of each failed case what it said just before its first error, and with it.
+first_errors() {
+  awk -v before=4 -v after=12 -v most=120 '
+    /^\[=+\] [0-9]+ test/ { exit }
+    /^\[ RUN / { name = $NF; has_failed = kept = left = 0; next }
+    /^\[  (ERROR|FAILED) / && name && !has_failed {
+      has_failed = 1
+      left = after
+      print "first in " name ":"
+      for (i = kept > before ? kept - before : 0; i < kept; i++) print lines[i % before]
+    }
+    left > 0 { print; left--; if (++shown >= most) exit; next }
+    { lines[kept++ % before] = $0 }' "$1"
+}
+
+# show_failure LOG: all of a short log; of a longer one the first errors, which later ones may follow from, and the end.
+show_failure() {
+  # A failed test leaves its memory behind; that is not what went wrong.
+  local text most=${TEST_LINES:-40}
+  text=$(grep -vE '^\[ RUN |^\[       OK|^    #[0-9]+ 0x|^(In)?[Dd]irect leak' "$1" | cat -s)
+  [ "$(printf '%s\n' "$text" | wc -l)" -le "$most" ] || { first_errors "$1"; printf '… the last lines:\n'; }
+  printf '%s\n' "$text" | tail -n "$most"
+}
+
 # report NAME LOG SECONDS PASSED FAILED SKIPPED [STATUS]
 report() {
   local name=$1 log=$2 seconds=$3 passed=$4 failed=$5 skipped=$6 status=${7:-0} word=ok note=
@@ -47,8 +71,7 @@ report() {
   printf '%-4s %-44s %4d passed%s  (%d s)\n' "$word" "$name" "$passed" "$note" "$seconds"
   [ "$failed" = 0 ] && return 0
   [ "$status" != 124 ] && [ "$status" != 137 ] || printf '  | ended after %s s: time-out\n' "$PROGRAM_SECONDS"
-  # A failed test leaves its memory behind; that is not what went wrong.
-  grep -vE '^\[ RUN |^\[       OK|^    #[0-9]+ 0x|^(In)?[Dd]irect leak' "$log" | cat -s | tail -n "${TEST_LINES:-40}" | sed 's/^/  | /'
+  show_failure "$log" | cut -c1-1000 | sed 's/^/  | /'
 }
 
 # start_job NAME COMMAND...: in the background, when a place is free.
