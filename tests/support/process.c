@@ -94,7 +94,7 @@ struct process *process_spawn(const struct process_spec *spec)
   mem_free(dir);
   p->ready_port = spec->ready_port;
   p->ready_path = mem_strdup(spec->ready_path == NULL ? "/readyz" : spec->ready_path);
-  p->ready_seconds = spec->ready_seconds > 0 ? spec->ready_seconds : 20;
+  p->ready_seconds = spec->ready_seconds > 0 ? spec->ready_seconds : 60;
   int fd = open(p->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) support_die("%s: %s", p->log, strerror(errno));
   p->pid = launch(spec->argv, spec->env, spec->death_signal != 0 ? spec->death_signal : SIGKILL, fd, fd);

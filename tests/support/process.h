@@ -15,7 +15,7 @@ struct process_spec {
   const char *const *env;   // "NAME=value" on top of this program's environment; ended by NULL; NULL: none
   int ready_port;           // wait until GET ready_path answers 200; 0: do not wait
   const char *ready_path;   // NULL: "/readyz"
-  double ready_seconds;     // 0: 20
+  double ready_seconds;     // 0: 60
   int death_signal;         // what the child gets if this program ends first; 0: SIGKILL
 };
 struct process;

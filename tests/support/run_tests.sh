@@ -11,7 +11,7 @@ for part in process places pg broker; do . "tests/support/$part.sh"; done
 BUILD=${BUILD:-build/release}
 OUT=${OUT:-$BUILD/test-output}
 PARALLEL=${TEST_JOBS:-2}
-PROGRAM_SECONDS=${TEST_SECONDS:-300}
+PROGRAM_SECONDS=${TEST_SECONDS:-600}
 PASSED=0 FAILED=0 SKIPPED=0
 declare -A JOB_NAME=() JOB_BEGIN=()
 NAMES=()

@@ -169,6 +169,12 @@ struct waiting waiting_start(double seconds)
   return (struct waiting){.begin = now, .end = now + seconds, .step = 0.005};
 }
 
+double waiting_patience(double seconds)
+{
+  double longer = 4 * seconds < 60 ? 4 * seconds : 60;
+  return longer > seconds ? longer : seconds;
+}
+
 bool waiting_more(struct waiting *w)
 {
   if (support_now() >= w->end) return false;

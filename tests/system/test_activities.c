@@ -115,7 +115,7 @@ static void moves_are_felt_by_claims_and_kept_as_history(void **state)
   claim(f, "moved", "c", 409, "PAUSED");
   claim(f, "moved", "b", 200, NULL);
   assert_call(f, "POST", "/v1/activities/moved/resume", "{}", 200, NULL);
-  WAIT_FOR(claim_is(f, "moved", "d", 201), 2);
+  WITHIN(claim_is(f, "moved", "d", 201), 2);
   assert_call(f, "POST", "/v1/activities/moved/publish", "{}", 409, "STATE_CONFLICT");
   assert_call(f, "POST", "/v1/activities/moved/archive", "{}", 409, "STATE_CONFLICT");
   assert_call(f, "POST", "/v1/activities/moved/finish", "{\"reason\":\"enough\"}", 200, NULL);
@@ -174,13 +174,13 @@ static void stock_is_adjusted_once_per_key(void **state)
   assert_int_equal(number_at(&c, "/remaining"), 13);
   call_release(&c);
   assert_call(f, "POST", path, "{\"key\":\"k2\",\"by\":-13,\"reason\":\"less\"}", 200, NULL);
-  WAIT_FOR(claim_is(f, "stocked", "c", 409), 2);
+  WITHIN(claim_is(f, "stocked", "c", 409), 2);
   claim(f, "stocked", "d", 409, "SOLD_OUT");
   assert_call(f, "POST", "/v1/activities/none/stock-adjustments", "{\"key\":\"k\",\"by\":1,\"reason\":\"x\"}", 404,
               "ACTIVITY_NOT_FOUND");
   // Stock that ran out and was added to again can be claimed at once.
   assert_call(f, "POST", path, "{\"key\":\"k3\",\"by\":1,\"reason\":\"more\"}", 200, NULL);
-  WAIT_FOR(claim_is(f, "stocked", "e", 201), 2);
+  WITHIN(claim_is(f, "stocked", "e", 201), 2);
   assert_int_equal(sql_int(f->stack->sql,
                            "select remaining from largesse.stock s join largesse.activity a on a.id = s.activity_id "
                            "where a.code = 'stocked'"),

@@ -111,7 +111,7 @@ static void commands_work_beside_the_daemon(void **state)
                                  (const char *[]){"activity", "publish", "by-hand", "--reason", "go", NULL}, &out),
                    0);
   assert_non_null(strstr(buf_text(&out), "by-hand is published"));
-  WAIT_FOR(claim_is(f, "by-hand", "a", 201), 2);
+  WITHIN(claim_is(f, "by-hand", "a", 201), 2);
   assert_int_equal(stack_command(f->stack, "scheduler", (const char *[]){"activity", "pause", "by-hand", NULL}, &out),
                    64);
   assert_int_equal(stack_command(f->stack, "scheduler",

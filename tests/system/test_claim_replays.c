@@ -107,8 +107,8 @@ static void a_refused_click_may_be_tried_again(void **state)
   assert_int_equal(
       http_json(s->scheduler_ports[0], "POST", path, "{\"key\":\"k1\",\"by\":2,\"reason\":\"restock\"}", NULL), 200);
   mem_free(path);
-  WAIT_FOR(click_with(s->scheduler_ports[0], "b21", 1, "again", 0, NULL).status == 201, MEMORY_SECONDS);
-  WAIT_FOR(click_with(s->scheduler_ports[1], "b21", 2, "fresh", 0, NULL).status == 201, MEMORY_SECONDS);
+  WITHIN(click_with(s->scheduler_ports[0], "b21", 1, "again", 0, NULL).status == 201, MEMORY_SECONDS);
+  WITHIN(click_with(s->scheduler_ports[1], "b21", 2, "fresh", 0, NULL).status == 201, MEMORY_SECONDS);
   assert_int_equal(activity_claims(s->sql, "b21"), 2);
 }
 
@@ -162,7 +162,7 @@ static void winners_find_their_claims_whatever_happened_since(void **state)
   repeat_the_winners(s, clicks, first, "succeeded");
 
   assert_int_equal(activity_act(s->scheduler_ports[0], "winners", "pause"), 200);
-  WAIT_FOR(is_refused_everywhere(s, 409, "PAUSED"), MEMORY_SECONDS);
+  WITHIN(is_refused_everywhere(s, 409, "PAUSED"), MEMORY_SECONDS);
   repeat_the_winners(s, clicks, first, "succeeded");
   assert_int_equal(activity_act(s->scheduler_ports[1], "winners", "resume"), 200);
 
@@ -210,7 +210,7 @@ static void a_pause_holds_from_its_answer(void **state)
     for (int k = 0; k < 2; k++) {
       char biz_id[32];
       (void)snprintf(biz_id, sizeof biz_id, "resumed-%d-%d", i, k);
-      WAIT_FOR(click_with(s->scheduler_ports[k], "pause", 1, biz_id, 0, NULL).status == 201, MEMORY_SECONDS);
+      WITHIN(click_with(s->scheduler_ports[k], "pause", 1, biz_id, 0, NULL).status == 201, MEMORY_SECONDS);
     }
     assert_int_equal(sql_int(s->sql,
                              "select count(*) from largesse.claim c join largesse.activity a on a.id = c.activity_id"

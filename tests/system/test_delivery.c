@@ -132,7 +132,7 @@ static void a_refused_claim_gives_everything_back(void **state)
   assert_int_equal(sql_int(s->sql, "select coalesce(sum(used), 0)::bigint from largesse.usage where user_id = 42"), 0);
   // The same user again, with a new bizId. The scheduler's memory may say sold out for a moment.
   struct claim_click again = claim_click(s->scheduler_ports[0], "refusal", 42, "again-1");
-  WAIT_FOR((answer = claim_send(&again)).status == 201, 2);
+  WITHIN((answer = claim_send(&again)).status == 201, 2);
   WAIT_FOR(delivery_is(s, answer.claim_id, "succeeded"), SETTLED_WITHIN);
   assert_effects(s, answer.claim_id, 1);
   assert_effects(s, refused.id, 0);

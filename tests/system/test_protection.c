@@ -48,7 +48,7 @@ static void a_pause_is_seen_by_all_within_a_second_and_burns_no_attempt(void **s
   struct stack *s = rig->stack;
   activity_make(s->sql, &(struct activity_terms){.code = "pause", .stock = 100});
   COMMAND(s, "pause", "simulator", "--reason", "maintenance");
-  WAIT_FOR(protection_both(rig, PAUSED("simulator"), 1), 1);
+  WITHIN(protection_both(rig, PAUSED("simulator"), 1), 1);
   int64_t calls = simulator_stat(s->simulator_port, "requests");
   protection_claims(s, "pause", 1, 40);
   // Long enough for the sweeper, were it not told.
@@ -58,7 +58,7 @@ static void a_pause_is_seen_by_all_within_a_second_and_burns_no_attempt(void **s
   assert_int_equal(broker_count(rig->broker, DELIVERY_LANE), 40);
   assert_true(protection_both(rig, "largesse_claims_held{provider=\"simulator\"}", 0));
   COMMAND(s, "resume", "simulator", "--reason", "they are back");
-  WAIT_FOR(protection_both(rig, PAUSED("simulator"), 0), 1);
+  WITHIN(protection_both(rig, PAUSED("simulator"), 0), 1);
   WAIT_FOR(all_done(s, "pause", 40), 5);
   assert_int_equal(protection_count(s, "pause", "c.attempts = 1"), 40);
   assert_int_equal(changes(s, "what = 'pause' and actor like 'cli:%' and reason in ('maintenance', 'they are back')"),
@@ -77,10 +77,10 @@ static void a_pause_with_an_end_ends_by_itself(void **state)
   assert_string_equal(json_string_value(json_object_get(answer, "state")), "paused");
   assert_true(json_is_string(json_object_get(answer, "pausedUntil")));
   json_decref(answer);
-  WAIT_FOR(protection_both(rig, PAUSED("simulator"), 1), 1);
+  WITHIN(protection_both(rig, PAUSED("simulator"), 1), 1);
   protection_claims(s, "until", 1, 10);
   assert_int_equal(protection_count(s, "until", "c.attempts = 0"), 10);
-  WAIT_FOR(protection_both(rig, PAUSED("simulator"), 0), 3);
+  WITHIN(protection_both(rig, PAUSED("simulator"), 0), 3);
   WAIT_FOR(all_done(s, "until", 10), 5);
 }
 
@@ -165,13 +165,13 @@ static void a_breaker_can_be_held(void **state)
   struct stack *s = rig->stack;
   activity_make(s->sql, &(struct activity_terms){.code = "hold", .stock = 100});
   COMMAND(s, "set", "simulator", "--breaker", "open", "--reason", "by hand");
-  WAIT_FOR(protection_both(rig, BREAKER("simulator"), 2), 1);
+  WITHIN(protection_both(rig, BREAKER("simulator"), 2), 1);
   protection_claims(s, "hold", 1, 10);
   WAIT_FOR(protection_count(s, "hold", "c.next_attempt_at < largesse.clock_now() - interval '1 s'") == 10, 10);
   assert_int_equal(protection_count(s, "hold", "c.attempts = 0 and c.sweeps = 0"), 10);
   COMMAND(s, "set", "simulator", "--breaker", "auto", "--reason", "by hand");
   WAIT_FOR(all_done(s, "hold", 10), 5);
-  WAIT_FOR(protection_both(rig, BREAKER("simulator"), 0), 1);
+  WITHIN(protection_both(rig, BREAKER("simulator"), 0), 1);
 }
 
 #define RIVALS           8
@@ -238,7 +238,7 @@ static void only_one_of_many_moves_a_breaker(void **state)
 static void gather(struct protection_rig *rig)
 {
   COMMAND(rig->stack, "pause", "simulator-b", "--reason", "gather");
-  WAIT_FOR(protection_both(rig, PAUSED("simulator-b"), 1), 1);
+  WITHIN(protection_both(rig, PAUSED("simulator-b"), 1), 1);
 }
 
 static void the_rate_is_that_of_all_fulfillers(void **state)
@@ -295,7 +295,7 @@ static void the_share_of_the_dead_is_taken_over(void **state)
   assert_int_equal(simulator_stat(s->simulator_port, "maxInFlightPerRequestId"), 1);
   protection_start_second(rig);
   COMMAND(s, "set", "simulator-b", "--concurrency", "default", "--reason", "done");
-  WAIT_FOR(protection_both(rig, SHARE("simulator-b"), 32), 3);
+  WITHIN(protection_both(rig, SHARE("simulator-b"), 32), 3);
   protection_heal(s);
 }
 
@@ -373,7 +373,7 @@ static void a_provider_that_hangs_slows_nobody_else(void **state)
   double alone[ROUNDS], beside[ROUNDS];
   activity_make(s->sql, &(struct activity_terms){.code = "stuck", .stock = 1000, .provider = "hanging"});
   COMMAND(s, "pause", "hanging", "--reason", "not yet");
-  WAIT_FOR(protection_both(rig, PAUSED("hanging"), 1), 1);
+  WITHIN(protection_both(rig, PAUSED("hanging"), 1), 1);
   protection_claims(s, "stuck", 1, 400);
   for (int i = 0; i < ROUNDS; i++) {
     WAIT_FOR(protection_both(rig, "largesse_deliveries_in_progress{provider=\"hanging\"}", 0), 8);
