@@ -20,4 +20,6 @@ void crowd_end(struct crowd *c);
 // be called when nothing is open any more. Heap.
 char *crowd_faults(struct crowd *c, int64_t stock);
 int64_t crowd_accepted(struct crowd *c);  // after crowd_faults: claims that clients were told of
-void crowd_free(struct crowd *c);         // NULL is allowed
+// Kills what still sends; NULL is allowed. Belongs into the tear-down of each case, so that no clicks of a failed one
+// go on beside the next.
+void crowd_free(struct crowd *c);

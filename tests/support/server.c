@@ -29,6 +29,7 @@ struct server {
   char *root, *home;
   int base;  // LARGESSE_PORT of the servers
   int next_port, next_database, next_vhost;
+  bool is_alarmed, is_app_stopped;  // by this program
 };
 
 static void wait_for_servers(struct server *s)
@@ -87,6 +88,7 @@ struct server *server_start(void)
 void server_free(struct server *s)
 {
   if (s == NULL) return;
+  if (s->own == NULL) server_heal(s);
   if (s->own != NULL && process_stop(s->own, 40) != 0) process_show_log(s->own, 20);
   process_free(s->own);
   mem_free(s->root);
@@ -203,7 +205,7 @@ void server_rabbitmqctl(struct server *s, const char *const *args, struct buf *o
   for (size_t i = 0; args[i] != NULL && i < 13; i++) argv[i + 2] = args[i];
   struct buf errors;
   buf_init(&errors, 1024 * 1024);
-  int status = process_run(argv, (const char *const *)env, 90, out, &errors);
+  int status = process_run(argv, (const char *const *)env, 180, out, &errors);
   if (status != 0) support_die("rabbitmqctl %s: status %d\n%s", args[0], status, buf_text(&errors));
   buf_release(&errors);
   mem_free(env[0]);
@@ -277,12 +279,39 @@ void server_broker_start(struct server *s)
   (void)close(fd);
 }
 
-void server_broker_stop_app(struct server *s) { server_rabbitmqctl(s, (const char *[]){"stop_app", NULL}, NULL); }
-void server_broker_start_app(struct server *s) { server_rabbitmqctl(s, (const char *[]){"start_app", NULL}, NULL); }
+void server_broker_stop_app(struct server *s)
+{
+  s->is_app_stopped = true;
+  server_rabbitmqctl(s, (const char *[]){"stop_app", NULL}, NULL);
+}
+
+void server_broker_start_app(struct server *s)
+{
+  server_rabbitmqctl(s, (const char *[]){"start_app", NULL}, NULL);
+  s->is_app_stopped = false;
+}
 
 void server_broker_alarm(struct server *s, bool on)
 {
+  s->is_alarmed = true;
   server_rabbitmqctl(s, (const char *[]){"set_vm_memory_high_watermark", "absolute", on ? "1MB" : "1GB", NULL}, NULL);
+  s->is_alarmed = on;
+}
+
+static bool is_held(const struct server *s, const char *name)
+{
+  char *hold = support_format("%s/run/hold.%s", s->home, name);
+  bool is = access(hold, F_OK) == 0;
+  mem_free(hold);
+  return is;
+}
+
+void server_heal(struct server *s)
+{
+  if (is_held(s, "postgresql")) server_postgres_start(s);
+  if (is_held(s, "rabbitmq")) server_broker_start(s);
+  if (s->is_app_stopped) server_broker_start_app(s);
+  if (s->is_alarmed) server_broker_alarm(s, false);
 }
 
 int server_broker_log_count(const struct server *s, const char *text)

@@ -37,6 +37,9 @@ void server_broker_start(struct server *s);     // about 6 s
 void server_broker_stop_app(struct server *s);  // clean stop; about 2 s
 void server_broker_start_app(struct server *s);
 void server_broker_alarm(struct server *s, bool on);  // memory alarm: publishers are blocked
+// Takes back the faults that a case which failed in their midst has left: the next case, and the next program on these
+// servers, find them whole. server_free does it too.
+void server_heal(struct server *s);
 // How often a text stands in RabbitMQ's log.
 int server_broker_log_count(const struct server *s, const char *text);
 void server_rabbitmqctl(struct server *s, const char *const *args, struct buf *out);  // ended by NULL; out may be NULL

@@ -44,6 +44,7 @@ struct rig {
   struct stack *stack;
   struct hook *hook;
   struct broker *broker;
+  struct crowd *crowd;
   uint64_t random;
 };
 
@@ -73,6 +74,7 @@ static int tear_down(void **state)
 {
   struct rig *rig = *state;
   void *stack = rig->stack;
+  crowd_free(rig->crowd);
   broker_close(rig->broker);
   (void)stack_tear_down(&stack);
   hook_close(rig->hook);
@@ -205,9 +207,9 @@ static void b63_no_news_is_lost(void **state)
   struct rig *rig = *state;
   struct sql *sql = rig->stack->sql;
   activity_make(sql, &(struct activity_terms){.code = "kills", .stock = 1000000});
-  struct crowd *crowd = crowd_start(rig->stack, "kills", RATE, rig->random);
+  rig->crowd = crowd_start(rig->stack, "kills", RATE, rig->random);
   kill_at_random_moments(rig, getenv("LARGESSE_CHAOS") != NULL ? KILLS_CHAOS : KILLS);
-  crowd_end(crowd);
+  crowd_end(rig->crowd);
   WAIT_FOR(sql_int(sql, "select count(*) from largesse.claim where status = 'issuing'") == 0, SECONDS);
   WAIT_FOR(sql_int(sql, "select count(*) from largesse.event_out") == 0, SECONDS);
   WAIT_FOR(sql_int(sql, "select count(*) from largesse.webhook_out where state <> 'done'") == 0, SECONDS);
@@ -215,7 +217,6 @@ static void b63_no_news_is_lost(void **state)
   import_all(rig);
   assert_told(rig, "bus", ".");
   assert_told(rig, "hook", "_");
-  crowd_free(crowd);
 }
 
 int main(void)

@@ -58,6 +58,7 @@ struct rig {
   struct server *server;
   struct stack *stack;
   struct process *second;  // fulfiller
+  struct crowd *crowd;
   enum fault plan[PLAN_MAX];
   size_t plan_length;
   uint64_t random;
@@ -164,6 +165,15 @@ static void strike(struct rig *rig, enum fault fault)
   }
 }
 
+static int send_crowd_home(void **state)
+{
+  struct rig *rig = *state;
+  crowd_free(rig->crowd);
+  rig->crowd = NULL;
+  server_heal(rig->server);
+  return 0;
+}
+
 static int64_t open_claims(struct rig *rig)
 {
   return sql_int(rig->stack->sql, "select count(*) from largesse.claim where status = 'issuing'");
@@ -174,7 +184,7 @@ static void everything_adds_up_after_a_hostile_day(void **state)
   struct rig *rig = *state;
   struct stack *s = rig->stack;
   activity_make(s->sql, &(struct activity_terms){.code = "hostile", .stock = STOCK});
-  struct crowd *crowd = crowd_start(s, "hostile", RATE, rig->random);
+  rig->crowd = crowd_start(s, "hostile", RATE, rig->random);
   WAIT_FOR(sql_int(s->sql, "select count(*) from largesse.claim") > RATE / 2, 20);
   double begin = support_now();
   for (size_t i = 0; i < rig->plan_length; i++) {
@@ -182,16 +192,15 @@ static void everything_adds_up_after_a_hostile_day(void **state)
     print_message("%6.2f s  %s\n", support_now() - begin, fault_names[rig->plan[i]]);
     strike(rig, rig->plan[i]);
   }
-  crowd_end(crowd);
+  crowd_end(rig->crowd);
   print_message("%6.2f s  no more clicks\n", support_now() - begin);
   WAIT_FOR(open_claims(rig) == 0, 120);
   print_message("%6.2f s  nothing is open\n", support_now() - begin);
-  char *faults = crowd_faults(crowd, STOCK);
+  char *faults = crowd_faults(rig->crowd, STOCK);
   if (faults[0] != '\0') fail_msg("%s", faults);
-  print_message("%lld claims accepted, each delivered once\n", (long long)crowd_accepted(crowd));
-  assert_true(crowd_accepted(crowd) > 10 * RATE);
+  print_message("%lld claims accepted, each delivered once\n", (long long)crowd_accepted(rig->crowd));
+  assert_true(crowd_accepted(rig->crowd) > 10 * RATE);
   mem_free(faults);
-  crowd_free(crowd);
 }
 
 static void the_lane_is_empty_and_everybody_ends_well(void **state)
@@ -210,7 +219,7 @@ static void the_lane_is_empty_and_everybody_ends_well(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(everything_adds_up_after_a_hostile_day),
+      cmocka_unit_test_teardown(everything_adds_up_after_a_hostile_day, send_crowd_home),
       cmocka_unit_test(the_lane_is_empty_and_everybody_ends_well),
   };
   return cmocka_run_group_tests_name("hostile day", tests, set_up, tear_down);
