@@ -20,7 +20,7 @@ struct entry {
   const char *provider;
   struct callback_profile profile;
   struct callback_keys keys;
-  bool can_inquire;
+  bool can_inquire[ACTION_COUNT];
 };
 
 struct callbacks {
@@ -83,6 +83,8 @@ static int event_of(const char *verdict)
 {
   if (strcmp(verdict, "applied") == 0 || strcmp(verdict, "inquires") == 0) return EV_CALLBACK_APPLIED;
   if (strcmp(verdict, "owes_reversal") == 0) return EV_REVERSAL_OWED;
+  if (strcmp(verdict, "owes_refund") == 0) return EV_REFUND_OWED;
+  if (strcmp(verdict, "paid_late") == 0) return EV_CALLBACK_KEPT;
   if (strcmp(verdict, "unmatched") == 0 || strcmp(verdict, "amount_mismatch") == 0) return EV_CALLBACK_KEPT;
   if (strcmp(verdict, "contradicts") == 0) return EV_CALLBACK_CONTRADICTS;
   return EV_CALLBACK_IGNORED;
@@ -129,7 +131,8 @@ static void apply(struct call *call)
   call->db = (struct db_request){
       .timeout = statement_timeout, .on_rows = on_applied, .on_error = on_error, .on_timeout = on_timeout};
   db_args_init(&call->db.args);
-  store_callback(&call->db, call->entry->provider, &call->event, web_trace(call->req), call->entry->can_inquire);
+  store_callback(&call->db, call->entry->provider, &call->event, web_trace(call->req),
+                 call->event.has_claim && call->entry->can_inquire[call->event.action]);
   enum result result = db_pool_submit(call->callbacks->db, &call->db);
   if (result != RESULT_OK) not_now(call, result_text(result));
 }
@@ -207,7 +210,7 @@ static enum result add_entry(struct callbacks *c, const struct conf_entry *conf,
   if (result == RESULT_OK) result = callback_keys_load(&block->callback, &entry->keys, fault);
   if (result != RESULT_OK) return result;
   entry->provider = conf->name;
-  entry->can_inquire = block->actions[ACTION_DELIVER].inquire.path != NULL;
+  for (size_t i = 0; i < ACTION_COUNT; i++) entry->can_inquire[i] = block->actions[i].inquire.path != NULL;
   c->count++;
   return RESULT_OK;
 }

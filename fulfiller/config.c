@@ -76,6 +76,7 @@ static const struct conf_key provider_keys[] = {
     {"request_id_field", CONF_TEXT, FIELD(request_id_field), "", 0, 128, 0, NULL, NULL, "member of the JSON or form body that carries the request id, added in front"},
     {"answer_format", CONF_CHOICE, FIELD(answer_format), "json", 0, 0, 0, "json|any", NULL, "json: a successful answer that is not valid JSON counts as unknown; any: bodies are not judged"},
     {"reference_pointer", CONF_TEXT, FIELD(reference_pointer), "/ref", 0, 256, 0, NULL, NULL, "JSON pointer to the provider's reference in an answer"},
+    {"payment_url_pointer", CONF_TEXT, FIELD(payment_url_pointer), "/url", 0, 256, 0, NULL, NULL, "JSON pointer to the address where the person pays, in an answer to a charge that is pending"},
     {"request_id_pointer", CONF_TEXT, FIELD(request_id_pointer), "", 0, 256, 0, NULL, NULL, "JSON pointer to our request id in an answer; an answer about another one proves nothing; empty: answers do not name it"},
     {"code_pointer", CONF_TEXT, FIELD(code_pointer), "/code", 0, 256, 0, NULL, NULL, "JSON pointer to the code of a failure"},
     {"message_pointer", CONF_TEXT, FIELD(message_pointer), "/message", 0, 256, 0, NULL, NULL, "JSON pointer to the text of a failure"},

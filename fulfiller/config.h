@@ -52,7 +52,7 @@ struct provider_conf {
   struct action_conf actions[ACTION_COUNT];
   char *request_id_header, *request_id_field;
   int answer_format;  // enum answer_format of outcome.h
-  char *reference_pointer, *request_id_pointer, *code_pointer, *message_pointer;
+  char *reference_pointer, *request_id_pointer, *payment_url_pointer, *code_pointer, *message_pointer;
   struct span total_timeout, connect_timeout;
   int64_t concurrency, prefetch;
   char *rate;  // a number per second, checked by the profile

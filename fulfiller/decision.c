@@ -44,8 +44,6 @@ static struct causes causes_of(enum provider_action action)
 
 const char *decision_not_possible(enum provider_action action) { return causes_of(action).not_possible; }
 
-const char *decision_found_nothing(void) { return "reversal_not_found"; }
-
 bool decision_has_call_ended(int status) { return status == 500 || status == 501; }
 
 // Nobody can tell whether it took effect: ask again, repeat where that is harmless, or leave it to a person.
@@ -88,11 +86,16 @@ static bool found_nothing_to_take_back(const struct attempt_facts *f)
   return f->outcome == OUTCOME_NOT_FOUND && f->kind == CALL_ACT && answer_may_be_not_found(f->action, CALL_ACT);
 }
 
+static bool was_never_made(const struct attempt_facts *f)
+{
+  return f->is_unwanted && f->kind == CALL_INQUIRE && f->outcome == OUTCOME_NOT_FOUND && f->trust_left.us <= 0;
+}
+
 struct decision decision_make(const struct provider *p, const struct attempt_facts *f)
 {
   if (f->review != NULL) return to_review(f->outcome == OUTCOME_NOT_FOUND ? OUTCOME_UNKNOWN : f->outcome, f->review);
   if (leaves_it_open(f)) return decide_unknown(p, f);
-  if (found_nothing_to_take_back(f)) return (struct decision){.outcome = OUTCOME_NOT_FOUND};
+  if (found_nothing_to_take_back(f) || was_never_made(f)) return (struct decision){.outcome = OUTCOME_NOT_FOUND};
   switch (f->outcome) {
     case OUTCOME_DONE: return (struct decision){.outcome = OUTCOME_DONE};
     case OUTCOME_REFUSED: return to_review(OUTCOME_REFUSED, causes_of(f->action).refused);

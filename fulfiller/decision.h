@@ -21,18 +21,19 @@ struct attempt_facts {
   struct span retry_after;  // the provider asked for this much patience; 0: it did not
   bool is_again;            // a call before this one, under the same request id, may have taken effect
   bool is_repeat;           // and nobody could be asked about it
+  bool is_unwanted;         // the action is not made any more: nobody wants what it pays for
   int status;               // of the answer; 0: none
   const char *review;       // a cause found elsewhere (the request cannot be made); NULL: none
 };
 struct decision {
-  enum outcome outcome;  // OUTCOME_NOT_FOUND: of a reversal or refund that found nothing to take back, for certain
-  const char *review;    // a literal; NULL: no person needed
-  struct span due;       // the safety net publishes the claim after this
-  struct span rung;      // the queue that brings it back earlier; 0: none, `due` does
+  // OUTCOME_NOT_FOUND: of a reversal or refund that found nothing to take back, for certain; or an action that was
+  // never made, and is not wanted any more.
+  enum outcome outcome;
+  const char *review;  // a literal; NULL: no person needed
+  struct span due;     // the safety net publishes the claim after this
+  struct span rung;    // the queue that brings it back earlier; 0: none, `due` does
 };
 struct decision decision_make(const struct provider *p, const struct attempt_facts *facts);
-// The cause that only the database finds: nothing to take back of a delivery that was said to be done meanwhile.
-const char *decision_found_nothing(void);
 // An answer with which the provider itself says that it is not working on the call any more: 500, 501. Behind other
 // faults (502 to 504, and what proxies made up themselves, such as 520 to 530) it may still be.
 bool decision_has_call_ended(int status);

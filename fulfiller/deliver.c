@@ -27,6 +27,7 @@ static void finish(struct job *job)
                                 .tries = job->tries,
                                 .review = job->review,
                                 .is_again = job->must_inquire,
+                                .is_unwanted = !job->is_wanted,
                                 .is_repeat = job->must_inquire && !profile_of(job)->inquire.exists,
                                 .status = verdict->status,
                                 .age = wall_since(clk_wall(), job->pending_since),
@@ -56,7 +57,10 @@ static void finish_without_call(struct job *job, const char *code, const char *d
 // more. A few inquiries may still find out what became of the last one; then a person must look.
 #define INQUIRIES_BEYOND 3
 
-static bool may_act(const struct job *job) { return job->tries <= job->lane->provider.conf->attempts; }
+static bool may_act(const struct job *job)
+{
+  return job->is_wanted && job->tries <= job->lane->provider.conf->attempts;
+}
 static bool may_ask(const struct job *job)
 {
   return job->tries <= job->lane->provider.conf->attempts + INQUIRIES_BEYOND;

@@ -43,6 +43,8 @@ struct job_call {
   char *request, *answer;  // as they are recorded; NULL: they are not
 };
 
+#define JOB_CAUSE_BYTES 48
+
 struct job {
   struct list node;  // in the settler's queue
   enum job_state state;
@@ -57,6 +59,7 @@ struct job {
   int64_t tries;
   bool is_probe;                   // of a breaker that is half open
   bool must_inquire;               // an earlier attempt's outcome is unknown
+  bool is_wanted;                  // the action may be made; false: only what became of it is of interest
   struct wall_time created_at;     // the claim
   struct wall_time pending_since;  // how long the provider has been saying so; the take, where it has not
   struct mono_time taken_at, lease_until;
@@ -67,8 +70,9 @@ struct job {
   bool has_acted;             // the action itself was sent under this lease
   const char *review;         // found before any call: the request cannot be made
   struct decision decision;
-  bool goes_to_review, owes_reversal;  // the database says so
-  json_t *params;                      // NULL unless the profile wants them
+  bool goes_to_review, owes_reversal, owes_refund;  // the database says so
+  char cause[JOB_CAUSE_BYTES];                      // of the review, where only the database knows it
+  json_t *params;                                   // NULL unless the profile wants them
   char texts[];
 };
 

@@ -83,9 +83,17 @@ static enum outcome judge(const struct answer_rules *rules, int status, const js
   return OUTCOME_UNKNOWN;  // 1xx, 3xx and what no rule foresaw
 }
 
+// A part of an address leads nowhere.
+static void put_url(char url[VERDICT_URL_BYTES], const json_t *body, const char *pointer, struct buf *scratch)
+{
+  if (told_at(body, pointer, scratch) && scratch->len < VERDICT_URL_BYTES)
+    verdict_put(url, VERDICT_URL_BYTES, buf_text(scratch));
+}
+
 static void describe(const struct answer_rules *rules, const json_t *body, struct buf *scratch, struct verdict *v)
 {
   put_scalar(v->ref, sizeof v->ref, body, rules->reference_pointer, scratch);
+  if (v->outcome == OUTCOME_PENDING) put_url(v->url, body, rules->url_pointer, scratch);
   if (v->outcome == OUTCOME_DONE || v->outcome == OUTCOME_PENDING) return;
   put_scalar(v->code, sizeof v->code, body, rules->code_pointer, scratch);
   put_scalar(v->detail, sizeof v->detail, body, rules->message_pointer, scratch);

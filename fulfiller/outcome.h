@@ -45,6 +45,7 @@ struct answer_rules {
   enum call_kind kind;
   enum answer_format format;
   const char *reference_pointer, *code_pointer, *message_pointer;  // the configuration's
+  const char *url_pointer;                                         // of charges: where the person pays; else NULL
   const char *request_id_pointer;                                  // the same; "" or NULL: answers do not say
   struct span retry_after_max;                                     // no answer can ask for more patience
 };
@@ -59,13 +60,15 @@ void answer_rules_release(struct answer_rules *rules);
 #define VERDICT_REF_BYTES    129
 #define VERDICT_CODE_BYTES   65
 #define VERDICT_DETAIL_BYTES 257
+#define VERDICT_URL_BYTES    513
 struct verdict {
   enum outcome outcome;
   int status;                   // 0: no answer
   char ref[VERDICT_REF_BYTES];  // "" if none; all texts are valid UTF-8
   char code[VERDICT_CODE_BYTES];
   char detail[VERDICT_DETAIL_BYTES];
-  struct span retry_after;  // the provider asks not to be called before; 0: it does not
+  char url[VERDICT_URL_BYTES];  // where the person pays; a longer one than fits is none
+  struct span retry_after;      // the provider asks not to be called before; 0: it does not
 };
 // now: for a Retry-After that is a date.
 void outcome_classify(const struct answer_rules *rules, const struct http_answer *answer, struct wall_time now,

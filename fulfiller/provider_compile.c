@@ -176,6 +176,7 @@ static enum result compile_request(const struct provider_conf *conf, const struc
   out->rules.format = (enum answer_format)conf->answer_format;
   out->rules.reference_pointer = conf->reference_pointer;
   out->rules.request_id_pointer = conf->request_id_pointer;
+  if (place->action == ACTION_CHARGE) out->rules.url_pointer = conf->payment_url_pointer;
   out->rules.code_pointer = conf->code_pointer;
   out->rules.message_pointer = conf->message_pointer;
   out->rules.retry_after_max = conf->retry_after_max;

@@ -2,6 +2,8 @@
 // Settling in batches. Loop thread.
 #include "fulfiller/settle.h"
 
+#include <stdio.h>
+
 #include "common/contract.h"
 #include "common/loop.h"
 #include "common/mem.h"
@@ -67,6 +69,7 @@ static int event_of(const struct job *job)
   enum outcome outcome = job->decision.outcome;
   if (job->action != ACTION_DELIVER) {
     if (job->goes_to_review) return EV_ACTION_REVIEWED;
+    if (job->owes_refund) return EV_REFUND_OWED;
     return outcome == OUTCOME_DONE || outcome == OUTCOME_NOT_FOUND ? EV_ACTION_DONE : EV_ACTION_POSTPONED;
   }
   if (job->goes_to_review) return EV_DELIVERY_REVIEWED;
@@ -130,8 +133,13 @@ static void mark_settled(struct batch *b, const struct db_rows *rows)
       struct job *job = b->jobs[i];
       if (job->key.activity_id != settled.activity_id || job->key.claim_id != settled.claim_id) continue;
       job->goes_to_review = settled.is_under_review;
-      if (settled.is_under_review && job->decision.review == NULL) job->decision.review = decision_found_nothing();
-      job->owes_reversal = job->action == ACTION_DELIVER && job->decision.outcome == OUTCOME_DONE;
+      if (settled.is_under_review && job->decision.review == NULL) {
+        snprintf(job->cause, sizeof job->cause, "%s", settled.review_cause);
+        job->decision.review = job->cause;
+      }
+      bool is_late = job->decision.outcome == OUTCOME_DONE && !settled.is_under_review;
+      job->owes_reversal = job->action == ACTION_DELIVER && is_late;
+      job->owes_refund = job->action == ACTION_CHARGE && is_late;
     }
   }
 }
@@ -210,22 +218,29 @@ static void on_settle_timeout(struct db_request *req)
 
 // --- batches
 
-static bool gives_back(const struct job *job)
+static bool moves_stock(const struct job *job)
 {
   enum outcome outcome = job->decision.outcome;
   if (job->decision.review != NULL) return false;
-  return job->action == ACTION_DELIVER ? outcome == OUTCOME_REFUSED
-                                       : outcome == OUTCOME_DONE || outcome == OUTCOME_NOT_FOUND;
+  switch (job->action) {
+    case ACTION_DELIVER: return outcome == OUTCOME_REFUSED;
+    case ACTION_CHARGE: return outcome == OUTCOME_DONE || outcome == OUTCOME_REFUSED;
+    case ACTION_REFUND: return false;
+    case ACTION_REVERSE:
+    case ACTION_COUNT: break;
+  }
+  return outcome == OUTCOME_DONE || outcome == OUTCOME_NOT_FOUND;
 }
 
-// Refusals and reversals give stock back, and a transaction does that for one activity only: the first one's.
+// Refusals and reversals give stock back, late payments may take it, and a transaction does that for one activity only:
+// the first one's.
 static void gather(struct settler *s, struct batch *b)
 {
   int64_t activity_id = 0;
   LIST_EACH (node, following, &s->queue) {
     struct job *job = CONTAINER_OF(node, struct job, node);
     if (b->count == s->rows_max) break;
-    if (gives_back(job)) {
+    if (moves_stock(job)) {
       if (activity_id != 0 && activity_id != job->key.activity_id) continue;
       activity_id = job->key.activity_id;
     }

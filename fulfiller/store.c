@@ -29,7 +29,8 @@ enum take_column {
   TAKE_PENDING_SINCE,
   TAKE_TRUST_IN_MS,
   TAKE_PROVIDER_REF,
-  TAKE_TRACE
+  TAKE_TRACE,
+  TAKE_MAY_ACT
 };
 
 #define EARLIER_BYTES_MAX (8 * 1024 * 1024)  // 256 claims, every byte of a record escaped
@@ -112,6 +113,7 @@ static void read_action(struct job *job, const struct db_rows *rows, size_t row)
   bool is_known = action_of_step(db_rows_text(rows, row, TAKE_DOING), &job->action, &kind);
   ENSURE(is_known);  // the database's CHECK has the same names
   job->must_inquire = kind == CALL_INQUIRE;
+  job->is_wanted = db_rows_bool(rows, row, TAKE_MAY_ACT);
   snprintf(job->id, sizeof job->id, "%" PRId64 "-%" PRId64, job->key.activity_id, job->key.claim_id);
   snprintf(job->request_id, sizeof job->request_id, "%" PRId64 "-%" PRId64 "%s", job->key.activity_id,
            job->key.claim_id, action_suffix(job->action));
@@ -232,6 +234,17 @@ static void put_earlier_calls(struct db_args *a, struct job *const *jobs, size_t
   buf_release(&b);
 }
 
+// Most of them are no charges: then nothing is said at all.
+static void put_urls(struct db_args *a, struct job *const *jobs, size_t count)
+{
+  bool has_any = false;
+  for (size_t i = 0; i < count && !has_any; i++) has_any = jobs[i]->call.verdict.url[0] != '\0';
+  if (has_any)
+    PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->call.verdict.url));
+  else
+    db_args_null(a);
+}
+
 void store_settle(struct db_request *req, struct job *const *jobs, size_t count, struct mono_time now)
 {
   struct db_args *a = &req->args;
@@ -257,6 +270,7 @@ void store_settle(struct db_request *req, struct job *const *jobs, size_t count,
   PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->call.answer));
   put_earlier_calls(a, jobs, count);
   PUT_ARRAY(a, DB_ARRAY_TEXT, put_text(a, j->trace));
+  put_urls(a, jobs, count);
 }
 
 struct settled_row store_settled_row(const struct db_rows *rows, size_t row)
@@ -265,6 +279,7 @@ struct settled_row store_settled_row(const struct db_rows *rows, size_t row)
   return (struct settled_row){.activity_id = db_rows_i64(rows, row, 0),
                               .claim_id = db_rows_i64(rows, row, 1),
                               .is_under_review = db_rows_bool(rows, row, 3),
+                              .review_cause = db_rows_text(rows, row, 4),
                               .has_given_back = strcmp(status, "succeeded") != 0 && strcmp(status, "issuing") != 0};
 }
 

@@ -20,6 +20,7 @@ void store_settle(struct db_request *req, struct job *const *jobs, size_t count,
 struct settled_row {
   int64_t activity_id, claim_id;
   bool is_under_review, has_given_back;
+  const char *review_cause;  // "" unless it is under review
 };
 struct settled_row store_settled_row(const struct db_rows *rows, size_t row);
 

@@ -10,7 +10,15 @@ as $$
     select from largesse.reward w
      cross join lateral (select from largesse.claim c
                           where c.reward_id = w.id and c.next_attempt_at <= (select largesse.clock_now())
+                            and (c.payment_id is null or largesse.step_terms(c.step, c.reward_id, c.payment_id) = w.id)
                             and (c.lease_until is null or c.lease_until <= (select largesse.clock_now())) limit i_limit) d
-     where w.provider <> all ((select largesse.provider_held())::text[])
+     where w.purpose = 'delivery' and w.provider <> all ((select largesse.provider_held())::text[])
+    union all
+    select from largesse.reward w
+     cross join lateral (select from largesse.claim c
+                          where c.payment_id = w.id and c.next_attempt_at <= (select largesse.clock_now())
+                            and largesse.step_terms(c.step, c.reward_id, c.payment_id) = w.id
+                            and (c.lease_until is null or c.lease_until <= (select largesse.clock_now())) limit i_limit) d
+     where w.purpose = 'payment' and w.provider <> all ((select largesse.provider_held())::text[])
      limit i_limit) due
 $$;

@@ -44,19 +44,28 @@ declare
   v_cannot   boolean;
 begin
   update largesse.claim c
-     set step = 'reverse', reversal = 'owed', reversal_since = v_now, next_attempt_at = case when c.review_since is null then v_now end,
-         lease_until = null, doing = null, trust_after = null, updated_at = v_now, attempts_before = c.attempts, pending_since = null, sweeps = 0
-   where c.activity_id = i_activity_id and c.id = i_claim_id
+     set reversal = 'owed', reversal_since = v_now, updated_at = v_now,
+         -- Money that is on its way back goes first; see claim_next_debt.
+         step = case when w.refunds then c.step else 'reverse' end,
+         next_attempt_at = case when w.refunds then c.next_attempt_at when c.review_since is null then v_now end,
+         lease_until = case when w.refunds then c.lease_until end, doing = case when w.refunds then c.doing end,
+         trust_after = case when w.refunds then c.trust_after end, pending_since = case when w.refunds then c.pending_since end,
+         attempts_before = case when w.refunds then c.attempts_before else c.attempts end, sweeps = 0
+    from (select k.activity_id, k.id, coalesce(k.refund, 'done') <> 'done' as refunds from largesse.claim k
+           where k.activity_id = i_activity_id and k.id = i_claim_id for no key update) w
+   where c.activity_id = w.activity_id and c.id = w.id
      and c.status in ('failed', 'rolled_back', 'expired', 'cancelled') and c.reward_id is not null
      and c.reversed_at is null and (c.reversal is null or c.reversal = 'not_found')
-  returning (select w.provider from largesse.reward w where w.id = c.reward_id) into v_provider;
+  returning (select t.provider from largesse.reward t where t.id = c.reward_id) into v_provider;
   if not found then return false; end if;
   select not s.can_reverse into v_cannot from largesse.provider_state s where s.provider = v_provider;
   if v_cannot then
     update largesse.claim c set next_attempt_at = null, review_since = coalesce(c.review_since, v_now), review_cause = coalesce(c.review_cause, 'reversal_not_possible')
-     where c.activity_id = i_activity_id and c.id = i_claim_id;
-    perform largesse.dead_letter_open(array[i_activity_id], array[i_claim_id], array[v_provider], array['reversal_not_possible'], null,
-                                      array['the provider cannot take back what it delivered after everything had been given back']);
+     where c.activity_id = i_activity_id and c.id = i_claim_id and c.step = 'reverse';
+    if found then
+      perform largesse.dead_letter_open(array[i_activity_id], array[i_claim_id], array[v_provider], array['reversal_not_possible'], null,
+                                        array['the provider cannot take back what it delivered after everything had been given back']);
+    end if;
   end if;
   return true;
 end $$;
@@ -99,6 +108,7 @@ begin
   select array_agg(ended.activity_id order by ended.activity_id, ended.id) as a, array_agg(ended.id order by ended.activity_id, ended.id) as c into v_ended from ended;
   if v_ended.a is null then return; end if;
   perform 1 from largesse.claim_move(v_ended.a, v_ended.c, 'rolled_back', null, null, null);
+  perform largesse.claim_next_debt(v_ended.a, v_ended.c);
   return query
     select c.activity_id, c.id, c.status from unnest(v_ended.a, v_ended.c) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c;
 end $$;

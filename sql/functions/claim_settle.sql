@@ -8,17 +8,21 @@
 -- its own), request and answer as they are to be recorded or nulls; i_traces: the claims' traces as claim_take told them, or nulls (they are looked up then); and i_earlier: the calls before it under the same lease (null: none), a JSON array of
 -- {a, c, attempt, call, step, provider, started_us (since 1970), duration_us, outcome, http, code, detail, request, answer}.
 -- "pending" is an answer, not a failure: the ladder and the count of tries begin anew after it. Patience with it counts from when it was first heard.
--- Result: a row per claim that this call settled: its status now, and whether it went to review (then it has its dead letter).
--- What a newer attempt owns is left alone, except that "done" is always true news: a delivery of a claim that gave everything back owes a reversal then.
--- A delivery refused without a review cause, and the end of a reversal, give everything back: all such rows must be of one activity.
--- A reversal that is refused always goes to review, and so does one that found nothing although the delivery was last said to be pending or to be done: a
--- wrong address of reversals would otherwise give back, at one roll-back of many, what users keep. Charges and refunds: only their inquiries and retries are settled yet.
--- Locks: as claim_move, then the claims. Errors: 22023 as claim_move; 40P01, 40001 (repeat).
+-- i_urls: where the person pays, as an answer to a charge said it, or nulls (null: none at all).
+-- Result: a row per claim that this call settled: its status now, and whether it went to review (then it has its dead letter) with the cause.
+-- What a newer attempt owns is left alone, except that "done" is always true news: a delivery of a claim that gave everything back owes a reversal then, and a
+-- payment of one that has ended is a late one (claim_paid).
+-- A delivery refused without a review cause goes to review if its activity wants that, else it gives everything back, and so do the end of a reversal and a refused
+-- charge; a payment made may take. All such rows must be of one activity.
+-- A reversal or refund that is refused always goes to review, and so does one that found nothing although what it takes back was last said to be pending or to be done: a
+-- wrong address of reversals would otherwise give back, at one roll-back of many, what users keep.
+-- A charge that certainly had no effect is made again while its claim is held, and is void when it is not.
+-- Locks: as claim_move and claim_paid, then the claims. Errors: 22023 as claim_move; 40P01, 40001 (repeat).
 create or replace function largesse.claim_settle(
   i_activity_ids bigint[], i_claim_ids bigint[], i_attempts int[], i_calls int[], i_steps text[], i_outcomes text[], i_providers text[], i_http int[],
   i_refs text[], i_codes text[], i_details text[], i_started timestamptz[], i_durations_us bigint[], i_due_ms bigint[], i_review text[],
-  i_trust_ms bigint[] default null, i_requests text[] default null, i_answers text[] default null, i_earlier jsonb default null, i_traces uuid[] default null)
-returns table (activity_id bigint, claim_id bigint, status text, under_review boolean)
+  i_trust_ms bigint[] default null, i_requests text[] default null, i_answers text[] default null, i_earlier jsonb default null, i_traces uuid[] default null, i_urls text[] default null)
+returns table (activity_id bigint, claim_id bigint, status text, under_review boolean, review_cause text)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_custom_plan  -- a plan made while the table was empty would be kept while it grows
@@ -46,11 +50,17 @@ begin
   perform largesse.attempt_add(i_activity_ids, i_claim_ids, i_attempts, i_calls, i_steps, i_outcomes, i_providers, i_http, i_codes, i_details, i_started,
                                i_durations_us, i_requests, i_answers, i_traces);
 
-  if i_outcomes && '{refused}' or i_steps && '{reverse,inquire_reverse}' then
+  if i_outcomes && '{refused}' then
+    i_review := array(select coalesce(r.review, (select 'delivery_refused' from largesse.activity a
+                                                  where r.outcome = 'refused' and r.step in ('deliver', 'inquire') and a.id = r.a and a.on_refused = 'review'))
+                        from unnest(i_activity_ids, i_steps, i_outcomes, i_review) with ordinality as r(a, step, outcome, review, n) order by r.n);
+  end if;
+  if i_outcomes && '{refused}' or i_steps && '{reverse,inquire_reverse,charge,inquire_charge}' then
     -- Stock before claims, as everywhere.
     perform 1 from largesse.stock s
       where s.activity_id in (select r.a from unnest(i_activity_ids, i_steps, i_outcomes, i_review) as r(a, step, outcome, review)
                                where case when r.step in ('deliver', 'inquire') then r.outcome = 'refused' and r.review is null
+                                          when r.step in ('charge', 'inquire_charge') then r.outcome in ('done', 'refused')
                                           else r.step in ('reverse', 'inquire_reverse') and r.outcome in ('done', 'not_found') end)
       order by s.activity_id, s.segment for update;
     -- A refusal counts only while its attempt owns the claim: a newer one may have delivered. So does that there is nothing to take back.
@@ -62,7 +72,7 @@ begin
              order by r.a, r.c for no key update of c) o;
     if v_lost.a is not null then
       return query
-        select m.activity_id, m.claim_id, 'failed', false
+        select m.activity_id, m.claim_id, 'failed', false, null::text
           from largesse.claim_move(v_lost.a, v_lost.c, 'failed', v_lost.ref, v_lost.code, v_lost.detail) m;
     end if;
     select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.outcome) as outcome into v_back
@@ -73,15 +83,21 @@ begin
                                           and c.status <> 'succeeded' and coalesce(c.outcome, '') not in ('done', 'pending'))
              order by r.a, r.c for no key update of c) o;
     if v_back.a is not null then
-      return query select e.activity_id, e.claim_id, e.status, false from largesse.claim_reversal_end(v_back.a, v_back.c, v_back.outcome) e;
+      return query select e.activity_id, e.claim_id, e.status, false, null::text from largesse.claim_reversal_end(v_back.a, v_back.c, v_back.outcome) e;
     end if;
+  end if;
+  if i_steps && '{charge,inquire_charge,refund,inquire_refund}' then
+    return query select p.activity_id, p.claim_id, p.status, p.under_review, p.review_cause
+                   from largesse.claim_settle_payments(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_codes, i_details, i_due_ms, i_review,
+                                                       i_trust_ms, i_urls, i_providers, i_http) p;
+    if i_steps <@ '{charge,inquire_charge,refund,inquire_refund}' then return; end if;
   end if;
 
   select array_agg(r.a) as a, array_agg(r.c) as c, array_agg(r.ref) as ref into v_done
     from unnest(i_activity_ids, i_claim_ids, i_steps, i_outcomes, i_refs) as r(a, c, step, outcome, ref)
    where r.outcome = 'done' and r.step in ('deliver', 'inquire');
   if v_done.a is not null then
-    return query select d.activity_id, d.claim_id, d.status, false from largesse.claim_told_done(v_done.a, v_done.c, v_done.ref) d;
+    return query select d.activity_id, d.claim_id, d.status, false, null::text from largesse.claim_told_done(v_done.a, v_done.c, v_done.ref) d;
     if cardinality(v_done.a) = cardinality(i_activity_ids) then return; end if;
   end if;
 
@@ -91,6 +107,7 @@ begin
     select r.*, r.step in ('reverse', 'inquire_reverse') as is_reversal
       from unnest(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_due_ms, i_review, i_trust_ms)
              as r(a, c, attempt, step, outcome, ref, due_ms, review, trust_ms)
+     where r.step in ('deliver', 'inquire', 'reverse', 'inquire_reverse')
   ), asked as (
     select t.a, t.c, t.attempt, t.step, t.outcome, t.ref, t.due_ms, t.trust_ms, t.is_reversal,
            case when t.is_reversal and t.outcome = 'refused' then coalesce(t.review, 'reversal_refused')
@@ -117,9 +134,9 @@ begin
        and case when r.step in ('deliver', 'inquire') then c.status = 'issuing' and c.reversal is null else true end
        -- What is left of "not found" was said to have been delivered, or to be so later: the provider contradicts itself.
        and (r.outcome in ('pending', 'retry', 'unknown') or r.outcome = 'refused' and r.review is not null or r.outcome = 'not_found' and r.is_reversal)
-    returning c.activity_id, c.id, c.status, c.review_since
+    returning c.activity_id, c.id, c.status, c.review_since, c.review_cause
   )
-  select s.activity_id, s.id, s.status, s.review_since is not null from settled s;
+  select s.activity_id, s.id, s.status, s.review_since is not null, s.review_cause from settled s;
   if i_review is distinct from array_fill(null::text, array[cardinality(i_review)]) or i_outcomes && '{refused,not_found}' then
     perform largesse.dead_letter_open(array_agg(r.a), array_agg(r.c), array_agg(r.provider), array_agg(c.review_cause),
                                       array_agg(coalesce(r.code, 'HTTP ' || r.http)), array_agg(r.detail))

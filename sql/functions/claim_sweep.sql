@@ -28,15 +28,29 @@ begin
         select c.activity_id, c.id, c.next_attempt_at
           from largesse.claim c
          where c.reward_id = w.id and c.next_attempt_at <= v_now and c.next_attempt_at >= i_from
+           and (c.payment_id is null or largesse.step_terms(c.step, c.reward_id, c.payment_id) = w.id)
            and (c.lease_until is null or c.lease_until <= v_now)
          order by c.next_attempt_at limit i_limit
            for no key update skip locked) d
-     where w.provider <> all (i_held_back)
+     where w.purpose = 'delivery' and w.provider <> all (i_held_back)
+     limit i_limit
+  ), due_payments as materialized (
+    select d.activity_id, d.id, d.next_attempt_at, w.provider
+      from largesse.reward w
+      cross join lateral (
+        select c.activity_id, c.id, c.next_attempt_at
+          from largesse.claim c
+         where c.payment_id = w.id and c.next_attempt_at <= v_now and c.next_attempt_at >= i_from
+           and largesse.step_terms(c.step, c.reward_id, c.payment_id) = w.id
+           and (c.lease_until is null or c.lease_until <= v_now)
+         order by c.next_attempt_at limit i_limit
+           for no key update skip locked) d
+     where w.purpose = 'payment' and w.provider <> all (i_held_back)
      limit i_limit
   )
   update largesse.claim c
      set sweeps = least(c.sweeps + 1, 10), next_attempt_at = v_now + i_base * power(2, least(c.sweeps, 5))
-    from due
+    from (select * from due union all select * from due_payments limit i_limit) due
    where c.activity_id = due.activity_id and c.id = due.id
   returning c.activity_id, c.id, c.attempts, due.provider, due.next_attempt_at;
   get diagnostics v_rows = row_count;
@@ -63,10 +77,21 @@ begin
         select c.activity_id, c.id
           from largesse.claim c
          where c.reward_id = w.id and c.next_attempt_at <= v_now and c.next_attempt_at >= i_from and c.lease_until > v_now
+           and (c.payment_id is null or largesse.step_terms(c.step, c.reward_id, c.payment_id) = w.id)
            for no key update skip locked) l
-     where w.provider <> all (i_held_back)
+     where w.purpose = 'delivery' and w.provider <> all (i_held_back)
+  ), leased_payments as materialized (
+    select l.activity_id, l.id
+      from largesse.reward w
+      cross join lateral (
+        select c.activity_id, c.id
+          from largesse.claim c
+         where c.payment_id = w.id and c.next_attempt_at <= v_now and c.next_attempt_at >= i_from and c.lease_until > v_now
+           and largesse.step_terms(c.step, c.reward_id, c.payment_id) = w.id
+           for no key update skip locked) l
+     where w.purpose = 'payment' and w.provider <> all (i_held_back)
   )
   update largesse.claim c set next_attempt_at = c.lease_until + interval '1 second'
-    from leased where c.activity_id = leased.activity_id and c.id = leased.id
+    from (select * from leased union all select * from leased_payments) leased where c.activity_id = leased.activity_id and c.id = leased.id
   returning c.activity_id, c.id;
 end $$;

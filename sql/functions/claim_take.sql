@@ -3,7 +3,8 @@
 -- under review or stale (the message's attempt is not the row's) is left alone and not returned: such a message is simply acked.
 -- There is something to do for a claim that is being issued, and for one of any status whose step is about something else than its delivery (a reversal,
 -- a refund). While the lease runs, `step` says what comes next if nothing is ever heard: an inquiry, never a plain new call.
--- A reversal is not begun while the delivery it takes back could still be running: until `trust_after` it is left alone too, and due then.
+-- A reversal is not begun while the delivery it takes back could still be running: until `trust_after` it is left alone too, and due then. A charge is begun
+-- only while its claim is held and in time.
 -- `next_attempt_at` stays: no index has anything to say about this update then, and it finds its place on the row's own page. A leased claim is not due
 -- before its lease is over, whatever next_attempt_at says.
 -- Parameters: keys and attempts as the message carries them (parallel arrays, best ascending); i_lease; i_trust_after: an inquiry made before this
@@ -11,12 +12,13 @@
 -- left alone too (the reward changed while the scheduler still remembered the old one); the sweeper sends it to its own lane; i_traces: trace ids of the
 -- messages or nulls (null: none at all). A claim keeps the first it gets, and makes one where the message has none.
 -- Result: a row per claim taken; attempt is the fencing token for claim_settle, tries counts since a person last retried it, doing says what to do, wanted_at since when
--- the provider has been saying "pending" (where it has not: now), trust_in_ms how long a "not found" does not count yet. Locks: the claims. Errors: 40P01 (repeat).
+-- the provider has been saying "pending" (where it has not: now; patience with a person who pays begins with the end of the hold), trust_in_ms how long a "not found" does
+-- not count yet, provider_ref that of the payment where the step is about it, may_act whether the action may be made at all where an inquiry does not find it. Locks: the claims. Errors: 40P01 (repeat).
 create or replace function largesse.claim_take(
   i_activity_ids bigint[], i_claim_ids bigint[], i_attempts int[], i_lease interval, i_trust_after interval, i_provider text, i_traces uuid[] default null)
 returns table (activity_id bigint, claim_id bigint, attempt int, tries int, doing text, user_id bigint, quantity int, biz_id text,
                channel text, activity_code text, reward_code text, amount bigint, currency text, params text, created_at timestamptz, wanted_at timestamptz,
-               trust_in_ms bigint, provider_ref text, trace uuid)
+               trust_in_ms bigint, provider_ref text, trace uuid, may_act boolean)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_custom_plan  -- a plan made while the table was empty would be kept while it grows
@@ -43,12 +45,15 @@ begin
          -- "is not null" would invite the index of what is due, and a walk through all of it.
          and coalesce(c.next_attempt_at, '-infinity') > '-infinity'
          and (c.step <> 'reverse' or c.trust_after is null or c.trust_after <= $6)
-         and w.id = c.reward_id and w.provider = $7
+         and (c.step <> 'charge' or c.status = 'held' and c.deadline > $6)
+         and w.id = largesse.step_terms(c.step, c.reward_id, c.payment_id) and w.provider = $7
       returning c.activity_id, c.id, c.attempts, c.attempts - c.attempts_before, c.doing, c.user_id, c.quantity, c.biz_id,
                 -- Not a join: with a third key in it the planner would find claims by their activity alone while it knows nothing of a young table.
                 c.channel, (select a.code from largesse.activity a where a.id = c.activity_id), w.code, w.amount, w.currency, w.params::text, c.created_at,
-                coalesce(c.pending_since, $6),
-                greatest(0, ceil(extract(epoch from c.trust_after - $6) * 1000))::bigint, c.provider_ref, c.trace
+                case when c.doing in ('charge', 'inquire_charge') then greatest(c.deadline, coalesce(c.pending_since, $6)) else coalesce(c.pending_since, $6) end,
+                greatest(0, ceil(extract(epoch from c.trust_after - $6) * 1000))::bigint,
+                case when w.purpose = 'payment' then c.payment_ref else c.provider_ref end, c.trace,
+                c.doing <> 'inquire_charge' or c.status = 'held' and c.deadline > $6
       $q$, v_partition)
       using i_activity_ids, i_claim_ids, i_attempts, i_lease, i_trust_after, v_now, i_provider, i_traces;
   end loop;

@@ -15,11 +15,11 @@ as $$
 $$;
 
 -- What becomes of one item; the preview and the step ask the same.
--- A claim whose step is `deliver` was certainly never delivered: whatever leaves that open settles as an inquiry.
--- Parameters: i_kind; the letter and the claim (null rows where there is none); i_can_reverse: the claim's provider can take a delivery back; i_is_proved: of a
--- resolve: that it was delivered is proved, or not said. Result: one of operation_outcomes. Locks: none. Errors: none.
+-- A claim whose step is `deliver` was certainly never delivered, and one whose step is `charge` never charged: whatever leaves that open settles as an inquiry.
+-- Parameters: i_kind; the letter and the claim (null rows where there is none); i_can_reverse: the claim's provider can take a delivery back; i_can_give: a claim that was
+-- paid too late can have what was bought; i_is_proved: of a resolve: that it was done is proved, or not said. Result: one of operation_outcomes. Locks: none. Errors: none.
 create or replace function largesse.operation_verdict(
-  i_kind text, i_letter largesse.dead_letter, i_claim largesse.claim, i_can_reverse boolean, i_is_proved boolean) returns text
+  i_kind text, i_letter largesse.dead_letter, i_claim largesse.claim, i_can_reverse boolean, i_can_give boolean, i_is_proved boolean) returns text
 language sql immutable
 as $$
   select case
@@ -36,11 +36,30 @@ as $$
     when i_claim.id is null then case i_kind when 'resolve' then 'resolved' when 'retry' then 'not_retryable' else 'not_refundable' end
     when i_kind = 'resolve' and i_claim.review_since is null and i_claim.status <> 'issuing' then 'resolved'  -- only the letter is left
     when i_claim.review_since is null then 'already_done'
-    when i_kind = 'retry' then 'retried'
+    when i_kind = 'retry' then case when i_claim.review_cause = 'late_payment' and not i_can_give then 'not_retryable' else 'retried' end
     when i_kind = 'resolve' then case when i_is_proved then 'resolved' else 'proof_needed' end
+    when largesse.claim_waits_for_money(i_claim) then case
+      when i_claim.payment = 'done' then 'reversing'             -- the money goes back, perhaps once more
+      when i_claim.status = 'held' then case i_claim.step when 'charge' then 'refunded' else 'reversing' end
+      else 'not_refundable' end                                  -- nobody knows whether there is anything to give back
     when i_claim.status = 'issuing' and i_claim.step = 'deliver' then 'refunded'
     when not i_can_reverse then 'not_reversible'
     else 'reversing' end
+$$;
+
+-- Whether it is a payment or a refund that a claim waits for a person about. Parameters: its row. Result: the answer. Locks, errors: none.
+create or replace function largesse.claim_waits_for_money(i_claim largesse.claim) returns boolean
+language sql immutable
+as $$
+  select i_claim.review_since is not null
+         and (i_claim.review_cause = 'late_payment' or coalesce(i_claim.step in ('charge', 'inquire_charge', 'refund', 'inquire_refund'), false))
+$$;
+
+-- Whether a claim that was paid too late can have what was bought: true for what was not paid too late. Parameters: its row. Result: the answer. Locks, errors: none.
+create or replace function largesse.claim_can_be_given(i_claim largesse.claim) returns boolean
+language sql stable
+as $$
+  select case when i_claim.review_cause = 'late_payment' then largesse.claim_reallocation_refusal(i_claim) is null else true end
 $$;
 
 -- Whether the provider of a reward can take a delivery back, as its fulfillers have told. Parameters: i_reward_id (null: no reward).
@@ -88,7 +107,7 @@ set search_path = largesse, pg_temp set jit = off
 as $$
   with item as materialized (
     select t.n, t.letter_id, t.activity_id, t.claim_id,
-           largesse.operation_verdict(i_kind, d, c, largesse.reward_can_be_reversed(c.reward_id), i_is_proved) as outcome
+           largesse.operation_verdict(i_kind, d, c, largesse.reward_can_be_reversed(c.reward_id), largesse.claim_can_be_given(c), i_is_proved) as outcome
       from largesse.operation_targets(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint) t
       left join largesse.dead_letter d on d.id = t.letter_id
       left join largesse.claim c on c.activity_id = t.activity_id and c.id = t.claim_id

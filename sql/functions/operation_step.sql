@@ -14,7 +14,8 @@ as $$
 $$;
 
 -- A person knows what machines could not find out. Where a delivery was being taken back, "delivered" means that the user keeps it, and "not delivered" that
--- it was taken back by other means. Claims that do not wait for a person are left alone.
+-- it was taken back by other means. Of a payment "delivered" means that it was made, of a refund that the money was given back; the opposite, that it never will be. Claims
+-- that do not wait for a person are left alone.
 -- Parameters, result, locks, errors: as operation_apply.
 create or replace function largesse.operation_apply_resolve(i_op largesse.operation, i_activity_ids bigint[], i_claim_ids bigint[]) returns void
 language plpgsql volatile
@@ -25,6 +26,7 @@ declare
   v_issuing bigint[];
   v_taken   bigint[];   -- being taken back
 begin
+  perform largesse.operation_apply_resolve_money(i_op, i_activity_ids, i_claim_ids);
   select array_agg(c.id order by c.id) filter (where c.status = 'issuing'), array_agg(c.id order by c.id) filter (where c.reversal not in ('done', 'not_found'))
     into v_issuing, v_taken
     from unnest(i_activity_ids, i_claim_ids) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c where c.review_since is not null;
@@ -48,24 +50,127 @@ begin
    where c.activity_id = r.a and c.id = r.c and c.review_since is not null;
 end $$;
 
+-- As operation_apply_resolve, for what waits for a person because of a payment or a refund. Parameters, result, locks, errors: as operation_apply.
+create or replace function largesse.operation_apply_resolve_money(i_op largesse.operation, i_activity_ids bigint[], i_claim_ids bigint[]) returns void
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_unpaid bigint[];   -- nobody knows whether they are paid
+  v_paid   bigint[];   -- the money should go back
+begin
+  select array_agg((k.row).id order by (k.row).id) filter (where (k.row).payment <> 'done'), array_agg((k.row).id order by (k.row).id) filter (where (k.row).payment = 'done')
+    into v_unpaid, v_paid
+    from unnest(i_activity_ids, i_claim_ids) as r(a, id) cross join lateral (select k as row from largesse.claim k where k.activity_id = r.a and k.id = r.id limit 1) k
+   where largesse.claim_waits_for_money(k.row);
+  if v_unpaid is not null and i_op.as_delivered then
+    perform largesse.claim_paid(array_fill(i_activity_ids[1], array[cardinality(v_unpaid)]), v_unpaid, array_fill(i_op.proof, array[cardinality(v_unpaid)]));
+  elsif v_unpaid is not null then
+    perform largesse.claim_payment_refused(array_fill(i_activity_ids[1], array[cardinality(v_unpaid)]), v_unpaid,
+      array_fill('NOT_PAID'::text, array[cardinality(v_unpaid)]), array_fill(coalesce(i_op.proof, i_op.reason), array[cardinality(v_unpaid)]));
+  end if;
+  if v_paid is null then return; end if;
+  update largesse.claim c
+     set refund = case when i_op.as_delivered then 'done' else 'refused' end, refund_since = coalesce(c.refund_since, largesse.clock_now()),
+         refunded_at = case when i_op.as_delivered then largesse.clock_now() end,
+         review_since = null, review_cause = null, next_attempt_at = null, updated_at = largesse.clock_now()
+    from unnest(v_paid) as r(c) where c.activity_id = i_activity_ids[1] and c.id = r.c;
+  perform largesse.claim_next_debt(array_fill(i_activity_ids[1], array[cardinality(v_paid)]), v_paid);
+end $$;
+
+-- As operation_apply, of refunds of what waits for a person because of money: what is paid is owed back; a hold of which nobody knows whether it is paid ends, and the provider is
+-- asked; what is certainly not paid ends. Parameters, locks, errors: as operation_apply. Result: those claims.
+create or replace function largesse.operation_apply_refund(i_activity_ids bigint[], i_claim_ids bigint[]) returns bigint[]
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_held bigint[];
+  v_owed bigint[];
+begin
+  select coalesce(array_agg((k.row).id order by (k.row).id) filter (where (k.row).payment <> 'done'), '{}'),
+         coalesce(array_agg((k.row).id order by (k.row).id) filter (where (k.row).payment = 'done'), '{}')
+    into v_held, v_owed
+    from unnest(i_activity_ids, i_claim_ids) as r(a, id) cross join lateral (select k as row from largesse.claim k where k.activity_id = r.a and k.id = r.id limit 1) k
+   where largesse.claim_waits_for_money(k.row);
+  if cardinality(v_held) = 0 and cardinality(v_owed) = 0 then return '{}'; end if;
+  if cardinality(v_held) > 0 then
+    perform largesse.claim_move(array_fill(i_activity_ids[1], array[cardinality(v_held)]), v_held, 'cancelled', null, null, null);
+  end if;
+  perform largesse.operation_apply_again(array_fill(i_activity_ids[1], array[cardinality(v_owed)]), v_owed);
+  update largesse.claim c
+     set step = case when c.refund in ('pending', 'unknown') then 'inquire_refund' else 'refund' end,
+         refund = case when c.refund in ('pending', 'unknown') then c.refund else 'owed' end, refund_since = coalesce(c.refund_since, largesse.clock_now())
+    from unnest(v_owed) as r(c) where c.activity_id = i_activity_ids[1] and c.id = r.c;
+  return v_held || v_owed;
+end $$;
+
+-- Gives claims that were paid too late what was bought. It was free a moment ago, under the same locks. Parameters: keys (parallel arrays). Result: none.
+-- Locks: as claim_paid. Errors: as claim_paid.
+create or replace function largesse.operation_apply_give(i_activity_ids bigint[], i_claim_ids bigint[]) returns void
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+as $$
+declare
+  v_claim largesse.claim;
+begin
+  for v_claim in
+    select k.* from unnest(i_activity_ids, i_claim_ids) as r(a, id) cross join lateral (select k.* from largesse.claim k where k.activity_id = r.a and k.id = r.id limit 1) k
+     where k.review_cause = 'late_payment' order by k.id
+  loop
+    update largesse.claim c set review_since = null, review_cause = null where c.activity_id = v_claim.activity_id and c.id = v_claim.id;
+    -- Two late buyers of one number in one operation: the second gets the money back.
+    perform largesse.claim_paid_late(v_claim, 'reallocate');
+  end loop;
+end $$;
+
 -- Applies what was decided about claims of one activity; the caller holds the stock row where something is given back, and the claims.
 -- Parameters: i_op; i_outcome; keys (parallel arrays, one activity). Result: none. Locks: letters, then as claim_move. Errors: as claim_move.
 create or replace function largesse.operation_apply(i_op largesse.operation, i_outcome text, i_activity_ids bigint[], i_claim_ids bigint[]) returns void
 language plpgsql volatile
 set search_path = largesse, pg_temp set jit = off
 as $$
+declare
+  v_rest bigint[];   -- what is not about money
 begin
   case i_outcome
-    when 'retried' then perform largesse.operation_apply_again(i_activity_ids, i_claim_ids);
+    when 'retried' then
+      perform largesse.operation_apply_give(i_activity_ids, i_claim_ids);
+      perform largesse.operation_apply_again(array_agg(k.activity_id order by k.id), array_agg(k.id order by k.id))
+         from unnest(i_activity_ids, i_claim_ids) as r(a, id) cross join lateral (select k.* from largesse.claim k where k.activity_id = r.a and k.id = r.id limit 1) k
+        where k.review_since is not null having count(*) > 0;
     when 'resolved' then perform largesse.operation_apply_resolve(i_op, i_activity_ids, i_claim_ids);
     when 'rolled_back' then perform largesse.claim_move(i_activity_ids, i_claim_ids, 'rolled_back', null, null, null);
-    when 'refunded' then perform largesse.claim_move(i_activity_ids, i_claim_ids, 'failed', null,
-      array_fill('GIVEN_UP'::text, array[cardinality(i_claim_ids)]), array_fill(i_op.reason, array[cardinality(i_claim_ids)]));
+    when 'refunded' then
+      v_rest := array(select r.id from unnest(i_claim_ids) as r(id) except select m.id from unnest(largesse.operation_apply_refund(i_activity_ids, i_claim_ids)) as m(id) order by 1);
+      if cardinality(v_rest) > 0 then
+        perform largesse.claim_move(array_fill(i_activity_ids[1], array[cardinality(v_rest)]), v_rest, 'failed', null,
+          array_fill('GIVEN_UP'::text, array[cardinality(v_rest)]), array_fill(i_op.reason, array[cardinality(v_rest)]));
+      end if;
     when 'reversing' then
+      v_rest := array(select r.id from unnest(i_claim_ids) as r(id) except select m.id from unnest(largesse.operation_apply_refund(i_activity_ids, i_claim_ids)) as m(id) order by 1);
+      if cardinality(v_rest) = 0 then return; end if;
+      i_activity_ids := array_fill(i_activity_ids[1], array[cardinality(v_rest)]); i_claim_ids := v_rest;
       -- What has given back already owes its reversal; for the others it is decided now.
       perform largesse.operation_apply_again(i_activity_ids, i_claim_ids);
       perform largesse.claim_reverse(i_activity_ids, i_claim_ids);
   end case;
+end $$;
+
+-- Locks what an operation may take or give, before the claims. Parameters: its kind, the activity, its claims. Result: none. Locks: as claim_paid. Errors: 40P01 (repeat).
+create or replace function largesse.operation_lock(i_kind text, i_activity_id bigint, i_claims bigint[]) returns void
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  if exists (select from unnest(i_claims) as r(id) cross join lateral (select k.review_cause from largesse.claim k where k.activity_id = i_activity_id and k.id = r.id limit 1) k
+              where k.review_cause = 'late_payment') then
+    perform largesse.claim_holdings_lock(i_activity_id, i_claims, 0);
+  elsif i_kind <> 'retry' then  -- a plain retry takes and gives nothing
+    perform 1 from largesse.stock s where s.activity_id = i_activity_id order by s.segment for update;
+  end if;
 end $$;
 
 -- Does the items that are numbered; they are of one activity, or have no claim.
@@ -83,8 +188,8 @@ declare
   v_outcomes text[];
   v_group    record;
 begin
-  if i_activity_id is not null and i_op.kind <> 'retry' then
-    perform 1 from largesse.stock s where s.activity_id = i_activity_id order by s.segment for update;
+  if i_activity_id is not null then
+    perform largesse.operation_lock(i_op.kind, i_activity_id, i_claims);
   end if;
   perform 1 from unnest(v_keys, i_claims) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c
     order by c.activity_id, c.id for no key update of c;
@@ -92,7 +197,8 @@ begin
   perform 1 from unnest(i_letters) as r(l) join largesse.dead_letter d on d.id = r.l order by d.id for update of d;
   v_now := largesse.clock_now();
   v_outcomes := array(
-    select largesse.operation_verdict(i_op.kind, d.whole, c.whole, largesse.reward_can_be_reversed((c.whole).reward_id), i_op.proof is not null or not i_op.as_delivered)
+    select largesse.operation_verdict(i_op.kind, d.whole, c.whole, largesse.reward_can_be_reversed((c.whole).reward_id),
+                                      largesse.claim_can_be_given(c.whole), i_op.proof is not null or not i_op.as_delivered)
       from unnest(i_letters, v_keys, i_claims) with ordinality as r(letter_id, activity_id, claim_id, place)
       left join lateral (select d as whole from largesse.dead_letter d where d.id = r.letter_id limit 1) d on true
       left join lateral (select c as whole from largesse.claim c where c.activity_id = r.activity_id and c.id = r.claim_id limit 1) c on true

@@ -132,7 +132,7 @@ begin
   perform probe.settle(u, 1, 'deliver', 'done');
   perform probe.expect('done again', probe.settle(u, 1, 'deliver', 'done'), 'nothing');
   perform probe.expect('refused later', probe.settle(u, 1, 'deliver', 'refused'), 'nothing');
-  perform probe.expect('doubt', (select largesse.claim_doubt(activity_id, claim_id) from mine where user_id = u)::text, 'false');
+  perform probe.expect('doubt', (select largesse.claim_doubt(activity_id, claim_id, 'inquire') from mine where user_id = u)::text, 'false');
   perform probe.expect('unmoved', probe.state(u), 'succeeded inquire - never - - holds');
 end $$;
 
@@ -142,17 +142,17 @@ declare
   u int := probe.make();
 begin
   perform probe.take(u);
-  perform probe.expect('doubt', (select largesse.claim_doubt(activity_id, claim_id) from mine where user_id = u)::text, 'true');
+  perform probe.expect('doubt', (select largesse.claim_doubt(activity_id, claim_id, 'inquire') from mine where user_id = u)::text, 'true');
   perform probe.expect('not before the lease ends', probe.state(u), 'issuing inquire - later - trust holds');
   perform probe.settle(u, 1, 'deliver', 'unknown');
   perform probe.expect('then at once', probe.state(u), 'issuing inquire - now - trust holds');
   perform probe.take(u);
   perform probe.settle(u, 2, 'inquire', 'unknown');
   perform probe.expect('once', probe.state(u), 'issuing inquire - later - trust holds');
-  perform probe.expect('without a call', (select largesse.claim_doubt(activity_id, claim_id) from mine where user_id = u)::text, 'true');
+  perform probe.expect('without a call', (select largesse.claim_doubt(activity_id, claim_id, 'inquire') from mine where user_id = u)::text, 'true');
   perform probe.expect('at once too', probe.state(u), 'issuing inquire - now - trust holds');
   perform probe.take(u);
-  perform largesse.claim_doubt(activity_id, claim_id) from mine where user_id = u;
+  perform largesse.claim_doubt(activity_id, claim_id, 'inquire') from mine where user_id = u;
   perform probe.expect('a success is a truth', probe.settle(u, 3, 'inquire', 'done'), 'succeeded');
 end $$;
 
