@@ -12,6 +12,7 @@
 #include "scheduler/claim_batch.h"
 #include "scheduler/claim_reply.h"
 #include "scheduler/clock.h"
+#include "scheduler/deadlines.h"
 #include "scheduler/events.h"
 #include "scheduler/peers.h"
 #include "scheduler/publish.h"
@@ -115,6 +116,7 @@ static void make_parts(struct app *app)
   app->batcher = claim_batcher_new(rt, app->db, app->cache, conf, &hooks);
   app->clock = activity_clock_new(rt, app->db, conf, on_activities_moved, app);
   app->sweeper = sweeper_new(rt, app->db, app->mq, app->lanes, conf);
+  app->deadlines = deadline_worker_new(rt, app->db, conf);
   app->events = event_relay_new(rt, app->db, app->mq, conf);
   app->web = web_server_new(rt, &conf->web, scheduler_routes(), app);
   app->health_timer = loop_timer_new(rt->loop, on_health_due, app);
@@ -139,6 +141,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   peers_start(app->peers);
   activity_clock_start(app->clock);
   sweeper_start(app->sweeper);
+  deadline_worker_start(app->deadlines);
   event_relay_start(app->events);
   on_health_due(app);
   *out_app = app;
@@ -159,6 +162,7 @@ void app_drain(struct app *app)
   peers_leave(app->peers);
   activity_clock_stop(app->clock);
   sweeper_stop(app->sweeper);
+  deadline_worker_stop(app->deadlines);
   event_relay_stop(app->events);
 }
 
@@ -181,6 +185,7 @@ void app_stop(struct app *app)
   mq_publisher_free(app->mq);
   event_relay_free(app->events);
   sweeper_free(app->sweeper);
+  deadline_worker_free(app->deadlines);
   activity_clock_free(app->clock);
   claim_batcher_free(app->batcher);
   admission_free(app->admission);

@@ -17,6 +17,7 @@ struct admission;
 struct peers;
 struct activity_clock;
 struct claim_batcher;
+struct deadline_worker;
 struct event_relay;
 struct lane_publisher;
 struct refusal_counts;
@@ -36,6 +37,7 @@ struct app {
   struct refusal_counts *refusals;
   struct activity_clock *clock;
   struct sweeper *sweeper;
+  struct deadline_worker *deadlines;
   struct event_relay *events;
   struct buf scratch;  // for one answer at a time
   struct loop_timer *health_timer;

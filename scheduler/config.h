@@ -26,6 +26,10 @@ struct sweep_conf {
   struct span every, base, full_pass;
   int64_t rows, rate, low_water;
 };
+struct deadline_conf {
+  struct span every;
+  int64_t rows;
+};
 struct relay_conf {
   struct span every, lease;
   int64_t rows, unconfirmed_max, tries;
@@ -40,6 +44,7 @@ struct scheduler_conf {
   struct cache_conf cache;
   struct sweep_conf sweep;
   struct relay_conf events;
+  struct deadline_conf deadlines;
   int64_t clock_rows;  // activities moved by one statement
   struct conf_texts providers;
 };

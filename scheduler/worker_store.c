@@ -79,6 +79,18 @@ struct move_row store_clock_move(const struct db_rows *rows, size_t row)
                            db_rows_time(rows, row, 3)};
 }
 
+const struct db_statement *store_deadline_step(struct db_args *args, int64_t limit)
+{
+  db_args_i64(args, limit);
+  return &SQL_CLAIM_EXPIRE;
+}
+
+struct deadline_row store_deadline_row(const struct db_rows *rows)
+{
+  return (struct deadline_row){db_rows_text(rows, 0, 0), db_rows_i64(rows, 0, 1), db_rows_time(rows, 0, 2),
+                               db_rows_time(rows, 0, 3)};
+}
+
 const struct db_statement *store_sweep(struct db_args *args, int64_t limit, bool from_the_oldest, struct wall_time from,
                                        struct span base, const char *const *held_back, size_t held_back_count)
 {

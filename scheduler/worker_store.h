@@ -32,6 +32,15 @@ bool store_clock_next_row(const struct db_rows *rows, struct span *out_due_in); 
 const struct db_statement *store_clock_advance(struct db_args *args, int64_t limit);
 struct move_row store_clock_move(const struct db_rows *rows, size_t row);
 
+// --- deadlines
+struct deadline_row {
+  const char *activity_code;
+  int64_t claims;
+  struct wall_time due, at;
+};
+const struct db_statement *store_deadline_step(struct db_args *args, int64_t limit);
+struct deadline_row store_deadline_row(const struct db_rows *rows);
+
 // --- overdue claims; rows come sorted by provider
 struct overdue_row {
   struct wall_time at;
