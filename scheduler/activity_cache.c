@@ -99,8 +99,11 @@ static bool take_row(struct activity_cache *c, const struct activity_row *row)
 {
   struct activity *a = activity_cache_find(c, row->code);
   if (!a) a = add_activity(c, row);
-  struct activity_facts facts = {activity_status_of(row->status), row->start, row->end, row->is_limited,
-                                 row->remaining};
+  a->has_numbers = strcmp(row->kind, "number") == 0;
+  a->segments = (uint32_t)row->segments;
+  struct activity_facts facts = {
+      activity_status_of(row->status),        row->start, row->end, row->is_limited, row->remaining,
+      row->has_waiting_list || a->has_numbers};
   bool is_news =
       a->facts.status != facts.status || a->facts.start.us != facts.start.us || a->facts.end.us != facts.end.us;
   if (is_news && c->is_loaded)
@@ -111,6 +114,7 @@ static bool take_row(struct activity_cache *c, const struct activity_row *row)
   copy_text(a->provider, sizeof a->provider, row->provider);
   a->is_queued = strcmp(row->intake, "queued") == 0;
   if (rate_limit_parse(row->rate_limit, &a->rate_limit) != RESULT_OK) a->rate_limit = (struct rate_limit){0};
+  copy_text(a->payment_provider, sizeof a->payment_provider, row->payment_provider);
   if (c->is_full_read) a->seen_in_read = c->full_read;
   if (facts.is_limited && !a->stock_remaining)
     a->stock_remaining = METRIC_SERIES(c->rt->metrics, M_STOCK_REMAINING, a->code);

@@ -22,8 +22,11 @@ struct activity {
   struct activity *next_in_bucket;
   int64_t id;
   char code[CODE_BYTES_MAX + 1];
-  char reward_code[CODE_BYTES_MAX + 1];  // "" without a reward
-  char provider[NAME_CHARS_MAX + 1];     // "" without a reward
+  char reward_code[CODE_BYTES_MAX + 1];       // "" without a reward
+  char provider[NAME_CHARS_MAX + 1];          // "" without a reward
+  char payment_provider[NAME_CHARS_MAX + 1];  // "" where nothing is paid
+  bool has_numbers;                           // of kind number
+  uint32_t segments;                          // of its stock
   struct activity_facts facts;
   bool is_queued;  // intake: requests wait in a queue to be judged
   struct rate_limit rate_limit;

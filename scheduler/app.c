@@ -77,9 +77,11 @@ static void on_accepted(void *ctx, const struct activity *a, const struct claim_
 {
   struct app *app = ctx;
   struct lane_item items[CLAIM_BATCH_ROWS_MAX];
+  // All of one kind: whether there is a payment is the activity's to say, and it does not change.
+  const char *provider = claims[0].is_held ? a->payment_provider : a->provider;
   for (size_t i = 0; i < count; i++)
     items[i] = (struct lane_item){a->id, claims[i].claim_id, 0, claims[i].traceparent + TRACE_PARENT_ID_AT};
-  if (a->provider[0]) (void)lane_publish(app->lanes, a->provider, items, count, claims[0].traceparent);
+  if (provider[0]) (void)lane_publish(app->lanes, provider, items, count, claims[0].traceparent);
 }
 
 static bool admit(void *ctx, struct claim_request *r) { return admission_admit(((struct app *)ctx)->admission, r); }

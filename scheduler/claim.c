@@ -31,7 +31,7 @@ static struct claim_decision decide(const struct activity_facts *f, int64_t earl
   if (earliest_us >= f->end.us) return refuse(VERDICT_ENDED);
   if (f->status == ACTIVITY_PAUSED) return refuse(VERDICT_PAUSED);
   if (latest_us < f->start.us) return refuse(VERDICT_NOT_STARTED);
-  if (f->is_limited && f->remaining < quantity) return refuse(VERDICT_SOLD_OUT);
+  if (f->is_limited && f->remaining < quantity && !f->asks_when_out) return refuse(VERDICT_SOLD_OUT);
   return ask();
 }
 
@@ -71,6 +71,28 @@ static const struct verdict_info infos[VERDICT_COUNT] = {
     [VERDICT_LIMIT_REACHED] = {"LIMIT_REACHED", "limit_reached", 409, NULL, 0, "the limit for one user is reached",
                                "已达到每位用户的领取上限"},
     [VERDICT_SOLD_OUT] = {"SOLD_OUT", "sold_out", 409, "stock", 0, "there is not enough left", "库存不足"},
+    [VERDICT_ALREADY_REGISTERED] = {"ALREADY_REGISTERED", "already_registered", 409, "registration", 0,
+                                    "this user is already registered", "您已报名，请勿重复提交"},
+    [VERDICT_BLOCKED] = {"BLOCKED", "blocked", 403, "blocked", 0, "this user may not take part in this activity",
+                         "您无法参加此活动"},
+    [VERDICT_CHANNEL_NOT_ALLOWED] = {"CHANNEL_NOT_ALLOWED", "channel_not_allowed", 403, "channel", 0,
+                                     "the activity cannot be claimed through this channel", "该渠道不支持参加此活动"},
+    [VERDICT_NOT_QUALIFIED] = {"NOT_QUALIFIED", "not_qualified", 403, "qualification", 0,
+                               "this user is not qualified for the activity", "您没有参加此活动的资格"},
+    [VERDICT_QUALIFICATION_USED] = {"QUALIFICATION_USED", "qualification_used", 403, "qualification", 0,
+                                    "this user's qualification has been used", "您的活动资格已使用"},
+    [VERDICT_NOT_ELIGIBLE] = {"NOT_ELIGIBLE", "not_eligible", 403, "eligibility", 0,
+                              "this user does not meet the conditions of the activity", "您不符合活动参与条件"},
+    [VERDICT_EXCLUSIVE_GROUP] = {"EXCLUSIVE_GROUP", "exclusive_group", 409, "exclusiveGroup", 0,
+                                 "this user takes part in another activity that excludes this one",
+                                 "您已参加同组的其他活动，不可同时参加"},
+    [VERDICT_INSUFFICIENT_POINTS] = {"INSUFFICIENT_POINTS", "insufficient_points", 409, "points", 0,
+                                     "there are not enough points", "积分不足"},
+    [VERDICT_NUMBER_TAKEN] = {"NUMBER_TAKEN", "number_taken", 409, "numbers", 0,
+                              "not all of these numbers are available", "所选号码已被占用或不存在"},
+    [VERDICT_INVALID_REQUEST] = {"INVALID_REQUEST", "invalid_request", 400, NULL, 0,
+                                 "numbers: required for activities of kind number, and only for them",
+                                 "numbers：号码类活动必须提供，其他活动不可提供"},
     [VERDICT_RATE_LIMITED] = {"RATE_LIMITED", "rate_limited", 429, NULL, 1,
                               "too many requests; try again later with the same bizId",
                               "请求过于频繁，请稍后使用相同的 bizId 重试"},
@@ -90,7 +112,7 @@ const struct verdict_info *verdict_info(enum verdict v)
 
 enum verdict verdict_of(const char *text)
 {
-  for (size_t i = 0; i < VERDICT_RATE_LIMITED; i++)
+  for (size_t i = 0; i < VERDICT_INVALID_REQUEST; i++)
     if (strcmp(text, infos[i].code) == 0) return (enum verdict)i;
   return VERDICT_COUNT;
 }

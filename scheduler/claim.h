@@ -24,6 +24,8 @@ struct activity_facts {
   struct wall_time start, end;
   bool is_limited;  // stock has a number
   int64_t remaining;
+  bool asks_when_out;  // without stock left a claim may still wait for it, or be refused for another reason that is
+                       // said first
 };
 
 // Where the database's clock is: ours plus difference, give or take uncertainty.
@@ -43,6 +45,16 @@ enum verdict {
   VERDICT_ENDED,
   VERDICT_LIMIT_REACHED,
   VERDICT_SOLD_OUT,
+  VERDICT_ALREADY_REGISTERED,
+  VERDICT_BLOCKED,
+  VERDICT_CHANNEL_NOT_ALLOWED,
+  VERDICT_NOT_QUALIFIED,
+  VERDICT_QUALIFICATION_USED,
+  VERDICT_NOT_ELIGIBLE,
+  VERDICT_EXCLUSIVE_GROUP,
+  VERDICT_INSUFFICIENT_POINTS,
+  VERDICT_NUMBER_TAKEN,
+  VERDICT_INVALID_REQUEST,  // it does not fit the activity's kind
   VERDICT_RATE_LIMITED,
   VERDICT_OVERLOADED,
   VERDICT_UNAVAILABLE,

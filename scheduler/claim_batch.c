@@ -4,6 +4,7 @@
 #include "scheduler/claim_batch.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "common/mem.h"
 #include "scheduler/app.h"
@@ -25,6 +26,8 @@ struct claim_request *claim_batcher_request(struct claim_batcher *b)
 
 void claim_batcher_drop(struct claim_batcher *b, struct claim_request *r)
 {
+  mem_free(r->numbers);
+  r->numbers = NULL;
   if (b->spare_request_count >= SPARE_REQUESTS_MAX) {
     mem_free(r);
     return;
@@ -118,6 +121,11 @@ static struct wall_time now_of_turn(struct claim_batcher *b)
 static void route(struct claim_batcher *b, struct claim_request *r, struct activity *a)
 {
   r->activity = a;
+  if (a->has_numbers != (r->number_count > 0)) {
+    b->waiting--;
+    claim_batcher_answer_plainly(b, r, VERDICT_INVALID_REQUEST);
+    return;
+  }
   struct clock_view clock = activity_cache_clock(b->cache);
   struct claim_decision d = claim_decide(&a->facts, &clock, now_of_turn(b), b->conf->claims.time_margin, r->quantity);
   if (!d.ask && d.refusal == VERDICT_ACTIVITY_NOT_FOUND) {
@@ -178,6 +186,7 @@ struct claim_batcher *claim_batcher_new(struct runtime *rt, struct db_pool *db, 
   b->cache = cache;
   b->conf = conf;
   b->hooks = *hooks;
+  b->segment = (uint32_t)getpid();
   b->gathered = loop_timer_new(rt->loop, on_gathered, b);
   list_init(&b->lanes);
   list_init(&b->ready);

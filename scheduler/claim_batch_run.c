@@ -74,11 +74,11 @@ static void send(struct batch *t)
 {
   struct claim_batcher *b = t->owner;
   const struct lane_batch *p = &t->part;
-  int64_t id = t->lane->activity->id;
+  const struct activity *a = t->lane->activity;
   db_args_clear(&t->req.args);
-  t->req.statement = t->is_lookup
-                         ? store_claim_lookup(&t->req.args, id, p->rows, p->count)
-                         : store_claim_submit(&t->req.args, id, p->rows, p->count, b->conf->claims.sweep_after);
+  t->req.statement =
+      t->is_lookup ? store_claim_lookup(&t->req.args, a, p->rows, p->count)
+                   : store_claim_submit(&t->req.args, a, p->rows, p->count, b->conf->claims.sweep_after, b->segment);
   b->waiting -= p->count;
   memset(t->is_answered, 0, p->count * sizeof *t->is_answered);
   metric_observe(b->rt->metrics, M_CLAIM_BATCH_ROWS, (double)p->count);
@@ -187,8 +187,11 @@ static void tell_accepted(struct batch *t)
 {
   size_t count = 0;
   for (size_t i = 0; i < t->part.count; i++) {
-    if (!t->is_answered[i] || t->answers[i].verdict != VERDICT_ACCEPTED) continue;
-    t->accepted[count++] = (struct claim_accepted){t->answers[i].claim_id, web_trace(t->part.rows[i]->web)};
+    const struct claim_answer *a = &t->answers[i];
+    if (!t->is_answered[i] || a->verdict != VERDICT_ACCEPTED) continue;
+    bool is_held = strcmp(a->status, "held") == 0;
+    if (!is_held && strcmp(a->status, "issuing") != 0) continue;  // nothing is due
+    t->accepted[count++] = (struct claim_accepted){a->claim_id, is_held, web_trace(t->part.rows[i]->web)};
   }
   if (count > 0) t->owner->hooks.on_accepted(t->owner->hooks.ctx, t->lane->activity, t->accepted, count);
 }

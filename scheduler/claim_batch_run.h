@@ -32,6 +32,7 @@ struct claim_batcher {
   size_t spare_request_count;
   size_t waiting, open;
   uint64_t seq;
+  uint32_t segment;  // where this process looks for split stock first
   struct loop_task visit;
   struct loop_timer *gathered;  // some lane has waited long enough for company
   struct wall_time now;         // read once per turn

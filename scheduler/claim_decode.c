@@ -4,9 +4,11 @@
 #include "scheduler/claim_decode.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/jsonx.h"
+#include "common/mem.h"
 #include "common/text.h"
 
 // --- the way for everything
@@ -52,6 +54,57 @@ static void read_channel(struct jsonx_reader *r, struct claim_request *out)
   out->has_channel = true;
 }
 
+static bool number_from(const json_t *json, int64_t *out)
+{
+  if (json_is_integer(json))
+    *out = json_integer_value(json);
+  else if (!json_is_string(json) || text_to_i64(json_string_value(json), json_string_length(json), out) != RESULT_OK)
+    return false;
+  return *out >= 0 && *out <= NUMBER_MAX;
+}
+
+static int by_value(const void *a, const void *b)
+{
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static const char *fill_numbers(const json_t *array, size_t count, int64_t *numbers)
+{
+  for (size_t i = 0; i < count; i++)
+    if (!number_from(json_array_get(array, i), &numbers[i])) return "must be integers from 0 to 999999999999";
+  qsort(numbers, count, sizeof *numbers, by_value);
+  for (size_t i = 1; i < count; i++)
+    if (numbers[i] == numbers[i - 1]) return "must be distinct";
+  return NULL;
+}
+
+// A claim of numbers is of as many units. *quantity: as given, 0 if it was not.
+static void read_numbers(struct jsonx_reader *r, struct claim_request *out, int64_t *quantity)
+{
+  const json_t *array = jsonx_read_array(r, "numbers", false);
+  if (!array) return;
+  size_t count = json_array_size(array);
+  if (count < 1 || count > CLAIM_NUMBERS_MAX) {
+    jsonx_reader_fail(r, "numbers", "must be 1 to 100 numbers");
+    return;
+  }
+  out->numbers = MEM_ARRAY(int64_t, count);
+  out->number_count = (uint16_t)count;
+  const char *fault = fill_numbers(array, count, out->numbers);
+  if (fault) jsonx_reader_fail(r, "numbers", fault);
+  if (*quantity != 0 && *quantity != (int64_t)count)
+    jsonx_reader_fail(r, "quantity", "must be the count of numbers, or left out");
+  *quantity = (int64_t)count;
+}
+
+static void forget_numbers(struct claim_request *out)
+{
+  mem_free(out->numbers);
+  out->numbers = NULL;
+  out->number_count = 0;
+}
+
 enum result claim_decode_any(const char *body, size_t len, struct claim_request *out, char out_why[CLAIM_WHY_BYTES])
 {
   json_t *json = NULL;
@@ -62,17 +115,20 @@ enum result claim_decode_any(const char *body, size_t len, struct claim_request 
     return RESULT_INVALID;
   }
   struct jsonx_reader r;
-  int64_t quantity = 1;
+  int64_t quantity = 0;
   jsonx_reader_init(&r, json, "");
   (void)read_code(&r, out->search.code);
   jsonx_read_id(&r, "userId", true, &out->user_id);
   read_biz_id(&r, out);
   read_channel(&r, out);
   jsonx_read_i64(&r, "quantity", false, 1, INT32_MAX, &quantity);
-  if (jsonx_has(&r, "numbers")) jsonx_reader_fail(&r, "numbers", "only activities of kind number have numbers");
+  read_numbers(&r, out, &quantity);
   result = jsonx_reader_finish(&r);
-  if (result != RESULT_OK) (void)snprintf(out_why, CLAIM_WHY_BYTES, "%s", r.fault);
-  out->quantity = (int32_t)quantity;
+  if (result != RESULT_OK) {
+    (void)snprintf(out_why, CLAIM_WHY_BYTES, "%s", r.fault);
+    forget_numbers(out);
+  }
+  out->quantity = quantity == 0 ? 1 : (int32_t)quantity;
   json_decref(json);
   return result == RESULT_OK ? RESULT_OK : RESULT_INVALID;
 }

@@ -10,7 +10,8 @@
 #include "scheduler/claim_request.h"
 
 #define CLAIM_WHY_BYTES 240
-// RESULT_INVALID with one line for the caller in out_why. out is fresh (zeroed).
+// RESULT_INVALID with one line for the caller in out_why. out is fresh (zeroed); its numbers are the caller's to free
+// (mem_free).
 MUST_CHECK enum result claim_decode(const char *body, size_t len, struct claim_request *out,
                                     char out_why[CLAIM_WHY_BYTES]);
 

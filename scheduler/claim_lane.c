@@ -16,8 +16,8 @@ void lane_batch_init(struct lane_batch *b, size_t max_rows)
 {
   *b = (struct lane_batch){.rows = MEM_ARRAY(struct claim_request *, max_rows), .max_rows = max_rows};
   list_init(&b->node);
-  key_set_init(&b->keys, 2 * max_rows);
-  key_set_init(&b->passed_over, 2 * SCAN_FACTOR * max_rows);
+  key_set_init(&b->keys, 2 * max_rows + CLAIM_NUMBERS_MAX);
+  key_set_init(&b->passed_over, 2 * SCAN_FACTOR * max_rows + CLAIM_NUMBERS_MAX);
 }
 
 void lane_batch_release(struct lane_batch *b)
@@ -58,16 +58,42 @@ bool claim_lane_is_idle(const struct claim_lane *lane)
   return lane->submit_count == 0 && lane->lookup_count == 0 && lane->submitting_count == 0 && !lane->is_looking_up;
 }
 
-static bool has_either(const struct key_set *s, uint64_t user, uint64_t biz_id)
+// What must not be twice in what runs at once.
+struct keys {
+  const struct claim_request *request;
+  uint64_t user, biz_id;
+};
+
+static struct keys keys_of(const struct claim_request *r)
 {
-  return key_set_has(s, user) || key_set_has(s, biz_id);
+  return (struct keys){r, key_of_user(r->user_id), key_of_biz_id(r->biz_id, r->biz_id_len)};
 }
 
-static bool is_under_way(const struct claim_lane *lane, uint64_t user, uint64_t biz_id)
+static bool has_any(const struct key_set *s, const struct keys *k)
+{
+  if (key_set_has(s, k->user) || key_set_has(s, k->biz_id)) return true;
+  for (size_t i = 0; i < k->request->number_count; i++)
+    if (key_set_has(s, key_of_number(k->request->numbers[i]))) return true;
+  return false;
+}
+
+static void add_all(struct key_set *s, const struct keys *k)
+{
+  (void)key_set_add(s, k->user);
+  (void)key_set_add(s, k->biz_id);
+  for (size_t i = 0; i < k->request->number_count; i++) (void)key_set_add(s, key_of_number(k->request->numbers[i]));
+}
+
+static bool has_room(const struct key_set *s, const struct keys *k)
+{
+  return key_set_has_room(s, 2 + (size_t)k->request->number_count);
+}
+
+static bool is_under_way(const struct claim_lane *lane, const struct keys *k)
 {
   for (struct list *node = lane->submitting.next; node != &lane->submitting; node = node->next) {
     const struct lane_batch *b = batch_of(node);
-    if (has_either(&b->keys, user, biz_id)) return true;
+    if (has_any(&b->keys, k)) return true;
   }
   return false;
 }
@@ -80,19 +106,19 @@ static void take(struct claim_lane *lane, struct lane_batch *b, struct claim_req
   b->rows[b->count++] = r;
 }
 
-// Who waits also holds back those behind him with the same user or bizId: order is kept for each of them.
+// Who waits also holds back those behind him with the same user, bizId or number: order is kept for each of them.
 static void take_without_repeats(struct claim_lane *lane, struct lane_batch *b, size_t max_rows)
 {
   size_t scanned = 0, scan_max = max_rows * SCAN_FACTOR;
   LIST_EACH (node, following, &lane->submits) {
     if (b->count >= max_rows || scanned++ >= scan_max) break;
     struct claim_request *r = request_of(node);
-    uint64_t user = key_of_user(r->user_id), biz_id = key_of_biz_id(r->biz_id, r->biz_id_len);
-    bool waits = has_either(&b->keys, user, biz_id) || has_either(&b->passed_over, user, biz_id) ||
-                 (lane->submitting_count > 0 && is_under_way(lane, user, biz_id));
+    struct keys k = keys_of(r);
+    bool waits =
+        has_any(&b->keys, &k) || has_any(&b->passed_over, &k) || (lane->submitting_count > 0 && is_under_way(lane, &k));
     struct key_set *keys = waits ? &b->passed_over : &b->keys;
-    (void)key_set_add(keys, user);
-    (void)key_set_add(keys, biz_id);
+    if (!has_room(keys, &k)) break;  // many numbers each
+    add_all(keys, &k);
     if (!waits) take(lane, b, r);
   }
 }
@@ -101,8 +127,9 @@ static void take_in_order(struct claim_lane *lane, struct lane_batch *b, size_t 
 {
   while (b->count < max_rows && !list_is_empty(&lane->submits)) {
     struct claim_request *r = request_of(lane->submits.next);
-    (void)key_set_add(&b->keys, key_of_user(r->user_id));
-    (void)key_set_add(&b->keys, key_of_biz_id(r->biz_id, r->biz_id_len));
+    struct keys k = keys_of(r);
+    if (!has_room(&b->keys, &k)) break;
+    add_all(&b->keys, &k);
     take(lane, b, r);
   }
 }

@@ -26,7 +26,7 @@ struct lane_batch {
   struct claim_request **rows;  // in order of arrival
   size_t count, max_rows;
   uint64_t first_seq;
-  struct key_set keys;         // users and bizIds in it
+  struct key_set keys;         // users, bizIds and numbers in it
   struct key_set passed_over;  // those that it left behind; for the choice alone
 };
 
@@ -38,8 +38,8 @@ void claim_lane_add(struct claim_lane *lane, struct claim_request *r, bool ask);
 void claim_lane_put_back(struct claim_lane *lane, struct claim_request *r);  // before all that wait to be submitted
 bool claim_lane_is_idle(const struct claim_lane *lane);
 // Moves what may leave now into the batch; it is then under way until claim_lane_returned. False: nothing may.
-// No user and no bizId is twice in a batch or in two at once, unless most of the line is repeats: then they go in
-// order.
+// No user, no bizId and no number is twice in a batch or in two at once, unless most of the line is repeats: then they
+// go in order.
 bool claim_lane_take_submits(struct claim_lane *lane, struct lane_batch *b, size_t batches_max);
 void claim_lane_returned(struct claim_lane *lane, struct lane_batch *b);
 // Look-ups wait for the submits that came before them: one of those may be the same click.

@@ -69,7 +69,10 @@ static void reply_with_claim(struct app *app, const struct claim_request *r, con
   put_claim_id(b, r, a);
   web_reply_header(r->web, "Location", buf_text(b));
   buf_clear(b);
-  put_new_claim(b, r, a);
+  if (a->detail_len > 0)
+    buf_append(b, a->detail, a->detail_len);
+  else
+    put_new_claim(b, r, a);
   web_reply_json(r->web, 201, buf_text(b), b->len);
 }
 
@@ -110,8 +113,10 @@ static void reply_problem(struct app *app, const struct claim_request *r, const 
                             });
 }
 
-static void count(struct app *app, const struct claim_request *r, enum verdict v, struct span took)
+static void count(struct app *app, const struct claim_request *r, const struct claim_answer *answer, struct span took)
 {
+  enum verdict v = answer->verdict;
+  bool takes_stock = strcmp(answer->status, "waiting") != 0;
   const char *outcome = verdict_info(v)->outcome;
   struct activity *a = r->activity;
   metric_observe(app->rt->metrics, M_CLAIM_SECONDS, span_to_seconds(took));
@@ -121,10 +126,11 @@ static void count(struct app *app, const struct claim_request *r, enum verdict v
   }
   if (!a->outcomes[v]) a->outcomes[v] = METRIC_SERIES(app->rt->metrics, M_CLAIMS, a->code, outcome);
   metric_series_add(a->outcomes[v], 1);
-  if (v == VERDICT_ACCEPTED)
-    metric_series_add(a->stock_taken, (double)r->quantity);
-  else if (v != VERDICT_REPLAYED && v < VERDICT_OVERLOADED)
+  if (v == VERDICT_ACCEPTED) {
+    if (takes_stock) metric_series_add(a->stock_taken, (double)r->quantity);
+  } else if (v != VERDICT_REPLAYED && v < VERDICT_OVERLOADED) {
     refusal_counts_add(app->refusals, a, v);
+  }
 }
 
 static int event_of(enum verdict v)
@@ -155,7 +161,7 @@ void claim_reply(void *ctx, const struct claim_request *r, const struct claim_an
 {
   struct app *app = ctx;
   struct span took = mono_since(clk_mono(), web_started(r->web));
-  count(app, r, a->verdict, took);
+  count(app, r, a, took);
   write_line(app, r, a, took);
   admission_answered(app->admission, r, a->verdict);
   if (a->verdict == VERDICT_ACCEPTED || a->verdict == VERDICT_REPLAYED)

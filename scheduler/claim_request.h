@@ -11,6 +11,8 @@
 #include "scheduler/claim.h"
 
 #define CHANNEL_CHARS_MAX 64
+#define CLAIM_NUMBERS_MAX 100
+#define NUMBER_MAX        999999999999
 
 struct web_request;
 
@@ -35,6 +37,8 @@ struct claim_request {
   bool has_channel;
   uint8_t biz_id_len;
   uint16_t channel_len;
+  uint16_t number_count;
+  int64_t *numbers;  // distinct, ascending; the request's own; NULL without numbers
   char biz_id[BIZ_ID_BYTES_MAX + 1];
   char channel[CHANNEL_CHARS_MAX * 4 + 1];
   struct activity_search search;  // search.code: the activity's code as the client gave it
@@ -47,19 +51,21 @@ struct claim_answer {
   const char *status;             // of the claim; "" without one
   struct wall_time at;            // the instant of the judgement
   struct wall_time next_attempt;  // ACCEPTED: when the sweeper would look
-  const char *detail;             // the claim (REPLAYED) or what explains a refusal, JSON; "" if none
+  const char *detail;  // the claim (REPLAYED, and ACCEPTED where a plain claim cannot be told from the request), or
+                       // what explains a refusal, JSON; "" if none
   size_t detail_len;
 };
 
 struct claim_accepted {
   int64_t claim_id;
+  bool is_held;             // its payment is due, not its delivery
   const char *traceparent;  // valid
 };
 
 // What the batcher tells the rest of the scheduler.
 struct claim_hooks {
   void *ctx;
-  // After the commit, before the answers: claims of one activity that wait to be delivered; at least one.
+  // After the commit, before the answers: claims of one activity that wait to be delivered or paid; at least one.
   void (*on_accepted)(void *ctx, const struct activity *a, const struct claim_accepted *claims, size_t count);
   // Whether a request may be judged now. False: it is refused RATE_LIMITED unless the look-up knows it. NULL: always.
   bool (*admit)(void *ctx, struct claim_request *r);

@@ -28,18 +28,45 @@ static void put_arrays(struct db_args *args, int64_t activity_id, struct claim_r
   db_args_array_end(args);
 }
 
-const struct db_statement *store_claim_submit(struct db_args *args, int64_t activity_id,
-                                              struct claim_request *const *rows, size_t count, struct span sweep_after)
+// Pairs of request (from 1) and number; nulls where no request has any.
+static void put_numbers(struct db_args *args, struct claim_request *const *rows, size_t count)
 {
-  put_arrays(args, activity_id, rows, count);
+  size_t total = 0;
+  for (size_t i = 0; i < count; i++) total += rows[i]->number_count;
+  if (total == 0) {
+    db_args_null(args);
+    db_args_null(args);
+    return;
+  }
+  db_args_array(args, DB_ARRAY_INT4);
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < rows[i]->number_count; k++) db_args_array_i64(args, (int64_t)i + 1);
+  db_args_array_end(args);
+  db_args_array(args, DB_ARRAY_INT8);
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < rows[i]->number_count; k++) db_args_array_i64(args, rows[i]->numbers[k]);
+  db_args_array_end(args);
+}
+
+const struct db_statement *store_claim_submit(struct db_args *args, const struct activity *a,
+                                              struct claim_request *const *rows, size_t count, struct span sweep_after,
+                                              uint32_t segment)
+{
+  put_arrays(args, a->id, rows, count);
   store_span(args, sweep_after);
+  put_numbers(args, rows, count);
+  if (a->segments > 1)
+    db_args_i64(args, segment % a->segments);
+  else
+    db_args_null(args);
   return &SQL_CLAIM_SUBMIT;
 }
 
-const struct db_statement *store_claim_lookup(struct db_args *args, int64_t activity_id,
+const struct db_statement *store_claim_lookup(struct db_args *args, const struct activity *a,
                                               struct claim_request *const *rows, size_t count)
 {
-  put_arrays(args, activity_id, rows, count);
+  put_arrays(args, a->id, rows, count);
+  put_numbers(args, rows, count);
   return &SQL_CLAIM_LOOKUP;
 }
 

@@ -6,9 +6,11 @@
 #include "common/db.h"
 #include "scheduler/claim_request.h"
 
-const struct db_statement *store_claim_submit(struct db_args *args, int64_t activity_id,
-                                              struct claim_request *const *rows, size_t count, struct span sweep_after);
-const struct db_statement *store_claim_lookup(struct db_args *args, int64_t activity_id,
+// segment: any number, where to look for stock first if the activity's is split.
+const struct db_statement *store_claim_submit(struct db_args *args, const struct activity *a,
+                                              struct claim_request *const *rows, size_t count, struct span sweep_after,
+                                              uint32_t segment);
+const struct db_statement *store_claim_lookup(struct db_args *args, const struct activity *a,
                                               struct claim_request *const *rows, size_t count);
 
 struct claim_row {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which users and bizIds a batch holds, as hashes: a false "yes" only makes a request wait for the next batch.
+// Which users, bizIds and numbers a batch holds, as hashes: a false "yes" only makes a request wait for the next batch.
 // Owner: a batch.
 #include "scheduler/key_set.h"
 
@@ -36,6 +36,8 @@ static uint64_t *slot_of(const struct key_set *s, uint64_t key)
 
 bool key_set_has(const struct key_set *s, uint64_t key) { return *slot_of(s, key) == key; }
 
+bool key_set_has_room(const struct key_set *s, size_t keys) { return s->count + keys <= s->mask; }
+
 bool key_set_add(struct key_set *s, uint64_t key)
 {
   uint64_t *slot = slot_of(s, key);
@@ -56,6 +58,8 @@ static uint64_t mix(uint64_t h)
 }
 
 uint64_t key_of_user(int64_t user_id) { return mix((uint64_t)user_id ^ 0x9e3779b97f4a7c15u); }
+
+uint64_t key_of_number(int64_t number) { return mix((uint64_t)number ^ 0xc2b2ae3d27d4eb4fu); }
 
 uint64_t key_of_biz_id(const char *bytes, size_t len)
 {

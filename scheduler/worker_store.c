@@ -36,7 +36,24 @@ const struct db_statement *store_activity_search(struct db_args *args)
 
 struct activity_row store_activity_row(const struct db_rows *rows, size_t row)
 {
-  enum { AT, ID, CODE, STATUS, START, END, REWARD, PROVIDER, REMAINING, KIND, PAYMENT_PROVIDER, INTAKE, RATE_LIMIT };
+  enum {
+    AT,
+    ID,
+    CODE,
+    STATUS,
+    START,
+    END,
+    REWARD,
+    PROVIDER,
+    REMAINING,
+    KIND,
+    PAYMENT,
+    INTAKE,
+    RATE,
+    SEGMENTS,
+    WAITING,
+    WAITING_MAX
+  };
   return (struct activity_row){
       .at = db_rows_time(rows, row, AT),
       .has_activity = !db_rows_is_null(rows, row, ID),
@@ -49,8 +66,12 @@ struct activity_row store_activity_row(const struct db_rows *rows, size_t row)
       .end = db_rows_time(rows, row, END),
       .is_limited = !db_rows_is_null(rows, row, REMAINING),
       .remaining = db_rows_i64(rows, row, REMAINING),
+      .kind = db_rows_text(rows, row, KIND),
+      .payment_provider = db_rows_text(rows, row, PAYMENT),
       .intake = db_rows_text(rows, row, INTAKE),
-      .rate_limit = db_rows_text(rows, row, RATE_LIMIT),
+      .rate_limit = db_rows_text(rows, row, RATE),
+      .segments = db_rows_i64(rows, row, SEGMENTS),
+      .has_waiting_list = !db_rows_is_null(rows, row, WAITING_MAX),
   };
 }
 

@@ -15,7 +15,9 @@ struct activity_row {
   struct wall_time start, end;
   bool is_limited;
   int64_t remaining;
-  const char *intake, *rate_limit;  // "direct" or "queued"; JSON, "" without
+  const char *kind, *payment_provider, *intake, *rate_limit;  // "" for null; rate_limit is JSON
+  int64_t segments;
+  bool has_waiting_list;
 };
 const struct db_statement *store_activity_read(struct db_args *args, struct wall_time changed_since);
 const struct db_statement *store_activity_read_all(struct db_args *args);

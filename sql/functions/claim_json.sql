@@ -13,15 +13,23 @@ $$;
 create or replace function largesse.claim_doc(i_claim largesse.claim, i_activity_code text, i_reward_code text, i_reversal_attempts bigint) returns text
 language sql stable
 as $$
-  select format('{"claimId":"%s-%s"%s,"userId":"%s","bizId":%s,"status":"%s"%s,"quantity":%s%s,"createdAt":"%s","updatedAt":"%s"%s%s%s%s}',
+  select format('{"claimId":"%s-%s"%s,"userId":"%s","bizId":%s,"status":"%s"%s,"quantity":%s%s%s,"createdAt":"%s","updatedAt":"%s"%s%s%s%s%s%s%s%s}',
     i_claim.activity_id, i_claim.id,
     ',"activityCode":"' || i_activity_code || '"',
     i_claim.user_id, to_json(i_claim.biz_id), i_claim.status,
     ',"rewardCode":"' || i_reward_code || '"',
     i_claim.quantity,
+    ',"numbers":' || array_to_json(i_claim.numbers)::text,
     ',"channel":' || to_json(i_claim.channel)::text,
     largesse.time_text(i_claim.created_at), largesse.time_text(i_claim.updated_at),
-    case when i_claim.step is not null then format(',"delivery":{"attempts":%s%s%s%s}', i_claim.attempts,
+    case when i_claim.deadline is not null then case i_claim.status
+      when 'held' then ',"holdUntil":"' || largesse.time_text(i_claim.deadline) || '"'
+      when 'offered' then ',"acceptUntil":"' || largesse.time_text(i_claim.deadline) || '"' end end,
+    ',"points":' || i_claim.points,
+    case when i_claim.payment is not null then format(',"payment":{"requestId":"%s-%s-p"%s,"status":"%s"%s}', i_claim.activity_id, i_claim.id,
+      ',"url":' || to_json(i_claim.payment_url)::text, i_claim.payment,
+      ',"ref":' || to_json(i_claim.payment_ref)::text) end,
+    case when i_claim.step is not null and (i_claim.status = 'issuing' or i_claim.step not in ('charge', 'inquire_charge', 'refund', 'inquire_refund')) then format(',"delivery":{"attempts":%s%s%s%s}', i_claim.attempts,
       -- While somebody works on it, nobody else looks.
       ',"nextAttemptAt":"' || largesse.time_text(greatest(i_claim.next_attempt_at, i_claim.lease_until)) || '"',
       ',"outcome":"' || i_claim.outcome || '"',
@@ -33,7 +41,9 @@ as $$
     case when i_claim.review_since is not null then format(',"review":{%s"since":"%s"}',
       '"cause":' || to_json(i_claim.review_cause)::text || ',', largesse.time_text(i_claim.review_since)) end,
     case when i_claim.failure_code is not null then format(',"failure":{"code":%s%s}', to_json(i_claim.failure_code)::text,
-      ',"detail":' || to_json(i_claim.failure_detail)::text) end)
+      ',"detail":' || to_json(i_claim.failure_detail)::text) end,
+    case when i_claim.refund is not null then format(',"refund":{"requestId":"%s-%s-f","status":"%s","since":"%s"%s}', i_claim.activity_id, i_claim.id, i_claim.refund,
+      largesse.time_text(i_claim.refund_since), ',"doneAt":"' || largesse.time_text(i_claim.refunded_at) || '"') end)
 $$;
 
 -- A claim as every answer and event shows it.

@@ -1,71 +1,76 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The careful half of claim_submit: one request after the other, for the last units, repeated users and repeated bizIds.
--- Parameters, result: as claim_submit_together. Locks: the caller holds the stock row; usage rows of each user, claims.
--- Errors: 40001 when a guard did not hold although the row had just been locked (repeat the transaction).
-create or replace function largesse.claim_submit_in_order(
-  i_activity_id bigint, i_biz_ids text[], i_user_ids bigint[], i_quantities int[], i_channels text[],
-  i_now timestamptz, i_sweep_at timestamptz, i_status text, i_reward_id int,
-  i_periods text[], i_starts date[], i_maxima bigint[], i_resets timestamptz[])
+-- What claim_submit does with all but the plainest batches: together where nothing repeats and the stock decides the same about all, else one request after the
+-- other (the last units; users, bizIds or numbers that repeat). Both ways the rules are those of claim_submit_ruled.
+-- Parameters: i_terms; the requests as in claim_submit; i_segment (the one locked; null: all), i_remaining and i_waiting of what is locked; i_decision: what
+-- the stock decides about all of them (null: it is to be found for each).
+-- Result: as claim_submit. Locks: the caller holds the stock; the rest as claim_submit. Its caller's settings are in force. Errors: as claim_submit.
+create or replace function largesse.claim_submit_carefully(
+  i_terms largesse.claim_terms, i_biz_ids text[], i_user_ids bigint[], i_quantities int[], i_channels text[], i_number_ords int[], i_numbers bigint[],
+  i_queued_at timestamptz[], i_segment int, i_remaining bigint, i_waiting bigint, i_decision text)
 returns table (ord int, verdict text, claim_id bigint, status text, at timestamptz, detail text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  v_known     largesse.claim;
-  v_code      text := (select a.code from largesse.activity a where a.id = i_activity_id);
-  v_over      record;
-  v_remaining bigint;
-  v_taken     int;
+  v_sets     text[] := largesse.claim_number_sets(cardinality(i_biz_ids), i_number_ords, i_numbers);
+  v_decision text := i_decision;
 begin
-  select s.remaining into v_remaining from largesse.stock s where s.activity_id = i_activity_id and s.segment = 0;
-  at := i_now;
+  perform largesse.claim_numbers_check(i_terms, i_quantities, v_sets);
+  if v_sets is not null and (select count(*) <> count(distinct n) from unnest(i_numbers) n) then v_decision := null; end if;
+  if v_decision is not null then
+    return query select * from largesse.claim_submit_ruled(i_terms, i_biz_ids, i_user_ids, i_quantities, i_channels, v_sets, i_queued_at, i_segment,
+                                                           i_remaining, i_waiting, v_decision);
+  else
+    return query select * from largesse.claim_submit_in_order(i_terms, i_biz_ids, i_user_ids, i_quantities, i_channels, v_sets, i_queued_at, i_segment,
+                                                              i_remaining, i_waiting);
+  end if;
+  return query select 0, i_terms.activity_status, sum(s.remaining)::bigint, null::text, i_terms.now, null::text
+                 from largesse.stock s where s.activity_id = i_terms.activity_id;
+end $$;
+
+-- Refuses numbers where the kind has none, and a quantity that is not their count. Parameters: i_terms; i_quantities; i_number_sets. Result: none. Locks: none.
+-- Errors: 22023.
+create or replace function largesse.claim_numbers_check(i_terms largesse.claim_terms, i_quantities int[], i_number_sets text[]) returns void
+language plpgsql stable
+as $$
+begin
+  if i_terms.kind <> 'number' then
+    if i_number_sets is null then return; end if;
+    raise exception 'activity % has no numbers', i_terms.code using errcode = 'invalid_parameter_value';
+  end if;
+  if exists (select from unnest(i_quantities) with ordinality as r(quantity, ord)
+              where r.quantity is distinct from (select count(distinct n) from unnest(i_number_sets[r.ord]::bigint[]) n)
+                 or r.quantity <> cardinality(i_number_sets[r.ord]::bigint[])) then
+    raise exception 'a claim of activity % has not as many numbers as it says', i_terms.code using errcode = 'invalid_parameter_value';
+  end if;
+end $$;
+
+-- One request after the other, each seeing what those before it did.
+-- Parameters, result, locks, errors: as claim_submit_ruled.
+create or replace function largesse.claim_submit_in_order(
+  i_terms largesse.claim_terms, i_biz_ids text[], i_user_ids bigint[], i_quantities int[], i_channels text[], i_number_sets text[], i_queued_at timestamptz[],
+  i_segment int, i_remaining bigint, i_waiting bigint)
+returns table (ord int, verdict text, claim_id bigint, status text, at timestamptz, detail text)
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v_remaining bigint := i_remaining;
+  v_waiting   bigint := i_waiting;
+  v_quantity  int;
+begin
   for i in 1 .. cardinality(i_biz_ids) loop
-    ord := i; claim_id := null; status := null; detail := null;
-    select * into v_known from largesse.claim c where c.activity_id = i_activity_id and c.biz_id = i_biz_ids[i];
-    if found then
-      verdict := case when v_known.user_id = i_user_ids[i] and v_known.quantity = i_quantities[i]
-                       and v_known.channel is not distinct from i_channels[i] then 'REPLAYED' else 'BIZ_ID_REUSED' end;
-      claim_id := v_known.id; status := v_known.status;
-      detail := case verdict when 'REPLAYED' then largesse.claim_json(v_known, v_code) end;
-      return next; continue;
+    v_quantity := i_quantities[i];
+    select r.verdict, r.claim_id, r.status, r.at, r.detail into verdict, claim_id, status, at, detail
+      from largesse.claim_submit_ruled(i_terms, i_biz_ids[i:i], i_user_ids[i:i], i_quantities[i:i], i_channels[i:i], i_number_sets[i:i], i_queued_at[i:i],
+             i_segment, v_remaining, v_waiting,
+             largesse.claim_stock_decision(i_terms.waiting_max, v_waiting, v_remaining, v_quantity, v_quantity, 1)) r;
+    if verdict = 'ACCEPTED' and status = 'waiting' then
+      v_waiting := v_waiting + 1;
+    elsif verdict = 'ACCEPTED' then
+      v_remaining := v_remaining - v_quantity;
     end if;
-
-    select l.period, coalesce(u.used, 0) as used, l.max_count, l.resets_at into v_over
-      from unnest(i_periods, i_starts, i_maxima, i_resets) with ordinality as l(period, start, max_count, resets_at, n)
-      left join largesse.usage u
-        on u.activity_id = i_activity_id and u.user_id = i_user_ids[i] and u.period = l.period and u.period_start = l.start
-      where coalesce(u.used, 0) + i_quantities[i] > l.max_count order by l.n limit 1;
-    if found then
-      verdict := 'LIMIT_REACHED';
-      detail := largesse.limit_json(v_over.period, v_over.max_count, v_over.used, v_over.resets_at);
-      return next; continue;
-    end if;
-
-    if v_remaining < i_quantities[i] then
-      verdict := 'SOLD_OUT';
-      detail := json_build_object('remaining', v_remaining)::text;
-      return next; continue;
-    end if;
-
-    insert into largesse.usage as u (activity_id, user_id, period, period_start, used, max_used)
-      select i_activity_id, i_user_ids[i], l.period, l.start, i_quantities[i], l.max_count
-        from unnest(i_periods, i_starts, i_maxima) as l(period, start, max_count)
-      on conflict (activity_id, user_id, period, period_start) do update
-        set used = u.used + excluded.used, max_used = excluded.max_used
-        where u.used + excluded.used <= excluded.max_used;
-    get diagnostics v_taken = row_count;
-    perform largesse.claim_guard(v_taken = cardinality(i_periods));
-    update largesse.stock s set remaining = s.remaining - i_quantities[i], taken = s.taken + i_quantities[i]
-      where s.activity_id = i_activity_id and s.segment = 0 and (s.remaining is null or s.remaining >= i_quantities[i])
-      returning s.remaining into v_remaining;
-    perform largesse.claim_guard(found);
-    insert into largesse.claim (activity_id, user_id, created_at, updated_at, next_attempt_at, quantity, reward_id, biz_id, status, step, channel)
-      values (i_activity_id, i_user_ids[i], i_now, i_now, i_sweep_at, i_quantities[i], i_reward_id, i_biz_ids[i], 'issuing', 'deliver', i_channels[i])
-      returning id into claim_id;
-    verdict := 'ACCEPTED'; status := 'issuing';
+    ord := i;
     return next;
   end loop;
-  ord := 0; verdict := i_status; claim_id := v_remaining; status := null; detail := null;
-  return next;
 end $$;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/mem.h"
 #include "common/text.h"
 #include "scheduler/claim_decode.h"
 
@@ -32,6 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   CHECK(result == RESULT_OK || (why[0] != '\0' && strlen(why) < sizeof why));
   CHECK(!is_taken || result == RESULT_OK);
   if (result == RESULT_OK) check_request(&any);
+  CHECK((any.numbers != NULL) == (any.number_count > 0) && (!any.numbers || any.quantity == any.number_count));
+  for (size_t i = 1; i < any.number_count; i++) CHECK(any.numbers[i - 1] < any.numbers[i]);
+  mem_free(any.numbers);
   if (is_taken) CHECK(memcmp(&quick, &any, sizeof quick) == 0);
   return 0;
 }

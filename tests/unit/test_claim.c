@@ -16,7 +16,7 @@ static const struct wall_time START = {1000000}, END = {2000000};
 
 static struct activity_facts facts(enum activity_status status, int64_t remaining)
 {
-  return (struct activity_facts){status, START, END, remaining >= 0, remaining >= 0 ? remaining : 0};
+  return (struct activity_facts){status, START, END, remaining >= 0, remaining >= 0 ? remaining : 0, false};
 }
 
 static void check_at(const struct activity_facts *f, int64_t at_us, int64_t quantity, bool ask, enum verdict refusal)
@@ -141,6 +141,8 @@ static void names_are_those_of_the_database(void **state)
   assert_int_equal(activity_status_of(""), ACTIVITY_UNKNOWN);
   assert_int_equal(verdict_of("ACCEPTED"), VERDICT_ACCEPTED);
   assert_int_equal(verdict_of("SOLD_OUT"), VERDICT_SOLD_OUT);
+  assert_int_equal(verdict_of("NUMBER_TAKEN"), VERDICT_NUMBER_TAKEN);
+  assert_int_equal(verdict_of("RATE_LIMITED"), VERDICT_COUNT);
   assert_int_equal(verdict_of("OVERLOADED"), VERDICT_COUNT);  // only this program says that
   assert_int_equal(verdict_of("UNKNOWN"), VERDICT_COUNT);
 }

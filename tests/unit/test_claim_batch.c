@@ -283,6 +283,43 @@ static void key_set_remembers_and_forgets(void **state)
   key_set_release(&k);
 }
 
+// One number is bought by one batch at a time, and requests with many numbers each do not overfill what is remembered.
+static void no_number_is_in_two_batches_under_way(void **state)
+{
+  struct scene *s = *state;
+  int64_t one[] = {7}, many[REQUESTS_MAX / 20][CLAIM_NUMBERS_MAX];
+  struct lane_batch a, b;
+  lane_batch_init(&a, 16);
+  lane_batch_init(&b, 16);
+  for (int i = 0; i < 2; i++) {
+    struct claim_request *r = arrive(s, 1 + i, i == 0 ? "n1" : "n2", true);
+    r->numbers = one;
+    r->number_count = 1;
+  }
+  assert_true(claim_lane_take_submits(&s->lane, &a, 2));
+  assert_int_equal(a.count, 1);
+  assert_false(claim_lane_take_submits(&s->lane, &b, 2));
+  claim_lane_returned(&s->lane, &a);
+  assert_true(claim_lane_take_submits(&s->lane, &a, 2));
+  claim_lane_returned(&s->lane, &a);
+  for (size_t i = 0; i < ARRAY_LEN(many); i++) {
+    for (size_t k = 0; k < CLAIM_NUMBERS_MAX; k++) many[i][k] = (int64_t)(i * CLAIM_NUMBERS_MAX + k);
+    char biz_id[32];
+    (void)snprintf(biz_id, sizeof biz_id, "m%zu", i);
+    struct claim_request *r = arrive(s, 100 + (int64_t)i, biz_id, true);
+    r->numbers = many[i];
+    r->number_count = CLAIM_NUMBERS_MAX;
+  }
+  size_t taken = 0;
+  while (claim_lane_take_submits(&s->lane, &a, 1)) {
+    taken += a.count;
+    claim_lane_returned(&s->lane, &a);
+  }
+  assert_int_equal(taken, ARRAY_LEN(many));
+  lane_batch_release(&a);
+  lane_batch_release(&b);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -294,6 +331,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(a_line_of_repeats_goes_in_order, set_up, tear_down),
       cmocka_unit_test_setup_teardown(order_holds_for_any_mix, set_up, tear_down),
       cmocka_unit_test_setup_teardown(lookups_wait_for_earlier_submits, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(no_number_is_in_two_batches_under_way, set_up, tear_down),
       cmocka_unit_test_setup_teardown(put_back_goes_first, set_up, tear_down),
       cmocka_unit_test(key_set_remembers_and_forgets),
   };

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "common/compiler.h"
+#include "common/mem.h"
 #include "scheduler/claim_decode.h"
 
 static enum result decode(const char *body, struct claim_request *out, char why[CLAIM_WHY_BYTES])
@@ -92,7 +93,18 @@ static void everything_else_is_refused(void **state)
       {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"quantity\":2147483648}", "quantity"},
       {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"channel\":\"\"}", "channel"},
       {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"channel\":1}", "channel"},
-      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[1]}", "numbers"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[]}", "numbers: must be 1 to 100 numbers"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":7}", "numbers: must be a list"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":null}", "numbers"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[1,2,1]}", "numbers: must be distinct"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[7,\"7\"]}", "numbers: must be distinct"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[-1]}", "numbers: must be integers"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[1.0]}", "numbers: must be integers"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[1000000000000]}",
+       "numbers: must be integers"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[\"1e2\"]}", "numbers: must be integers"},
+      {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[1,2],\"quantity\":1}",
+       "quantity: must be the count"},
       {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"surprise\":1}", "surprise"},
       {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"bizId\":\"x\"}", "duplicate"},
       {"{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\\u0000\"}", ""},
@@ -105,6 +117,23 @@ static void everything_else_is_refused(void **state)
     if (why[0] == '\0' || !strstr(why, cases[i].named))
       fail_msg("%s: reason \"%s\" does not name %s", cases[i].body, why, cases[i].named);
   }
+}
+
+static void numbers_are_units_in_order(void **state)
+{
+  (void)state;
+  struct claim_request r;
+  char why[CLAIM_WHY_BYTES];
+  const char *body = "{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[\"999999999999\",0,17]}";
+  assert_int_equal(decode(body, &r, why), RESULT_OK);
+  assert_int_equal(r.quantity, 3);
+  assert_int_equal(r.number_count, 3);
+  static const int64_t expected[] = {0, 17, 999999999999};
+  assert_memory_equal(r.numbers, expected, sizeof expected);
+  mem_free(r.numbers);
+  body = "{\"activityCode\":\"a\",\"userId\":1,\"bizId\":\"x\",\"numbers\":[5],\"quantity\":1,\"surprise\":1}";
+  assert_int_equal(decode(body, &r, why), RESULT_INVALID);
+  assert_null(r.numbers);  // nothing to free
 }
 
 static void long_channel_is_counted_in_characters(void **state)
@@ -183,6 +212,7 @@ int main(void)
       cmocka_unit_test(whole_claim_is_read),
       cmocka_unit_test(what_may_be_left_out_has_defaults),
       cmocka_unit_test(everything_else_is_refused),
+      cmocka_unit_test(numbers_are_units_in_order),
       cmocka_unit_test(long_channel_is_counted_in_characters),
       cmocka_unit_test(quick_way_takes_ordinary_claims),
       cmocka_unit_test(both_ways_agree),

@@ -1,0 +1,74 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The rules about who may claim, for a set of requests at once. Right when users, bizIds and numbers are distinct within it and the stock decides the same about
+-- all of them: then none of them changes what another is judged by. One request alone always is such a set.
+-- In the order of requirements: idempotency, window (of queued requests), limits, the user's other claims (registrations), blocked users, channel, qualification,
+-- eligibility, exclusive group, points, numbers, stock. A refusal changes nothing.
+-- Parameters: i_terms; the requests, one array element each (i_number_sets as claim_number_sets makes them, i_queued_at as in claim_submit; both may be null);
+-- i_segment: where the units are (null: anywhere; all are locked then); i_remaining, i_waiting: what refusals tell; i_decision: take, wait or sold_out.
+-- Result: a row per request, as claim_submit. Locks: the caller holds the stock; then as claim_submit. Its caller's settings are in force.
+-- Errors: 40001 as claim_submit.
+create or replace function largesse.claim_submit_ruled(
+  i_terms largesse.claim_terms, i_biz_ids text[], i_user_ids bigint[], i_quantities int[], i_channels text[], i_number_sets text[], i_queued_at timestamptz[],
+  i_segment int, i_remaining bigint, i_waiting bigint, i_decision text)
+returns table (ord int, verdict text, claim_id bigint, status text, at timestamptz, detail text)
+language plpgsql volatile
+as $$
+#variable_conflict use_column
+declare
+  v        record;
+  v_status text := case i_decision when 'wait' then 'waiting' else i_terms.status end;
+begin
+  perform largesse.claim_lock_users(i_terms, i_user_ids);
+  select array_agg(j.known_id) as known_ids, array_agg(j.new_id) as new_ids, array_agg(j.refusal) as refusals, array_agg(j.detail) as details,
+         count(j.new_id) as accepted, sum(j.quantity) filter (where j.new_id is not null) as quantity
+    into v
+    from (
+      select j.*, case when j.known_id is null and j.refusal is null then nextval('largesse.claim_id_seq') end as new_id
+        from largesse.claim_judge(i_terms, i_biz_ids, i_user_ids, i_quantities, i_channels, i_number_sets, i_queued_at, i_remaining, i_waiting, i_decision) j) j;
+  if v.accepted > 0 then
+    perform largesse.claim_apply(i_terms, v.new_ids, i_biz_ids, i_user_ids, i_quantities, i_channels, i_number_sets, i_queued_at, i_segment, v_status,
+                                 v.accepted, v.quantity);
+  end if;
+  return query
+    select r.ord::int,
+           case when r.new_id is not null then 'ACCEPTED' when r.known_id is null then r.refusal when k.is_same then 'REPLAYED' else 'BIZ_ID_REUSED' end,
+           coalesce(r.new_id, r.known_id), k.status, coalesce(i_queued_at[r.ord], i_terms.now),
+           case when r.known_id is null and r.new_id is null then r.detail when k.is_same then k.shown end
+      from unnest(v.new_ids, v.known_ids, v.refusals, v.details, i_user_ids, i_quantities, i_channels, i_number_sets)
+             with ordinality as r(new_id, known_id, refusal, detail, user_id, quantity, channel, numbers, ord)
+      left join lateral (
+        select v_status as status, true as is_same, null::text as shown
+         where r.new_id is not null and i_number_sets is null and i_terms.points_cost is null and i_decision = 'take'
+        union all
+        select c.status, s.is_same, case when s.is_same then largesse.claim_json(c, i_terms.code) end
+          from largesse.claim c
+          cross join lateral (select (c.user_id, c.quantity) = (r.user_id, r.quantity) and c.channel is not distinct from r.channel
+                                     and c.numbers is not distinct from r.numbers::bigint[] as is_same) s
+         where c.activity_id = i_terms.activity_id and c.id = coalesce(r.new_id, r.known_id)
+         limit 1) k on true
+     order by r.ord;
+end $$;
+
+-- Locks what users have across activities, where others may change it without our stock. Rows that do not exist yet are guarded when they are written.
+-- Parameters: i_terms; i_user_ids. Result: none. Locks: event usage, group members, qualifications (of a split activity), points accounts; each by user. Errors: none.
+create or replace function largesse.claim_lock_users(i_terms largesse.claim_terms, i_user_ids bigint[]) returns void
+language plpgsql volatile
+as $$
+begin
+  if i_terms.event_max is not null then
+    perform 1 from (select u from unnest(i_user_ids) u order by u) r(user_id) cross join lateral (
+      select 1 from largesse.event_usage e where e.event_code = i_terms.event_code and e.user_id = r.user_id for update) e;
+  end if;
+  if i_terms.exclusive_group is not null then
+    perform 1 from (select u from unnest(i_user_ids) u order by u) r(user_id) cross join lateral (
+      select 1 from largesse.group_member g where g.group_name = i_terms.exclusive_group and g.user_id = r.user_id for update) g;
+  end if;
+  if i_terms.needs_qualification and i_terms.segments > 1 then
+    perform 1 from (select u from unnest(i_user_ids) u order by u) r(user_id) cross join lateral (
+      select 1 from largesse.qualification q where q.activity_id = i_terms.activity_id and q.user_id = r.user_id for update) q;
+  end if;
+  if i_terms.points_cost is not null then
+    perform 1 from (select u from unnest(i_user_ids) u order by u) r(user_id) cross join lateral (
+      select 1 from largesse.points_account p where p.user_id = r.user_id for update) p;
+  end if;
+end $$;
