@@ -133,6 +133,17 @@ static enum result fill_what_is_known(struct filling *f, const char *path, const
   return result;
 }
 
+// The key, and those that look at the same place of the file.
+static enum result set_all(struct filling *f, size_t index, const char *shown, const struct conf_node *node)
+{
+  const struct conf_key *first = &f->table->keys[index], *end = f->table->keys + f->table->count;
+  enum result result = RESULT_OK;
+  for (const struct conf_key *key = first; result == RESULT_OK && key < end && strcmp(key->path, first->path) == 0;
+       key++)
+    result = conf_value_set(f->context, key, shown, node, f->block);
+  return result;
+}
+
 static enum result fill_child(struct filling *f, const char *path, const struct conf_node *node)
 {
   size_t index = 0;
@@ -147,7 +158,7 @@ static enum result fill_child(struct filling *f, const char *path, const struct 
     if (f->lines != NULL) f->lines[index] = node->line;
     bool is_others = f->table->keys[index].type == CONF_OTHER;
     if (is_others && has_deeper_key(f->table, path)) return fill_what_is_known(f, path, node);
-    return conf_value_set(f->context, &f->table->keys[index], shown, node, f->block);
+    return set_all(f, index, shown, node);
   }
   bool is_empty = node->kind == CONF_SCALAR && !node->quoted && node->text[0] == '\0';
   if (is_empty) return RESULT_OK;  // a section with all its keys commented out

@@ -23,8 +23,10 @@ enum conf_type {
   CONF_TEXTS,    // struct conf_texts: [a, b]
   CONF_PAIRS,    // struct conf_pairs: a free map of text to text, order kept
   CONF_SECRETS,  // struct conf_texts: paths of files as written; the contents are read with conf_read_secret
-  CONF_MAP,    // struct conf_map: name -> a block with its own key table (`sub`); in `sub`, offsets are into the entry
-  CONF_NAMES,  // struct conf_texts: the names of a map whose blocks another daemon reads; contents are not looked at
+  CONF_MAP,  // struct conf_map: name -> a block with its own key table (`sub`); in `sub`, offsets are into the entry
+  // struct conf_texts: the names of a map whose blocks another daemon reads; contents are not looked at, except that
+  // with choices only blocks that have this member count. Several keys may then share a path, one after the other.
+  CONF_NAMES,
   CONF_OTHER,  // nothing is stored: a section that another daemon reads; contents are not looked at
 };
 

@@ -131,7 +131,7 @@ static void put_value(const struct conf_key *key, const void *field, struct buf 
 static void print_key(const struct conf_key *key, const char *name, const void *block, int depth, struct buf *out)
 {
   const void *field = (const char *)block + key->offset;
-  if (key->type == CONF_OTHER) return;
+  if (key->type == CONF_OTHER || (key->type == CONF_NAMES && key->choices != NULL)) return;
   if (key->type == CONF_TEXT && *(char *const *)field == NULL) return;  // leaving it out is the only way to write it
   indent(out, depth);
   if (key->type == CONF_MAP) {

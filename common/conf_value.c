@@ -207,11 +207,12 @@ static enum result set_names(const struct setting *s, const struct conf_node *no
   enum result result = require_map(s, node);
   if (result != RESULT_OK) return result;
   out->items = MEM_ARRAY(char *, node->count);
-  for (; out->count < node->count; out->count++) {
-    const struct conf_node *entry = &node->children[out->count];
+  for (size_t i = 0; i < node->count; i++) {
+    const struct conf_node *entry = &node->children[i];
     result = require_name(s, entry);
     if (result != RESULT_OK) return result;
-    out->items[out->count] = mem_strdup(entry->key);
+    bool is_wanted = s->key->choices == NULL || (entry->kind == CONF_MAPPING && conf_tree_get(entry, s->key->choices));
+    if (is_wanted) out->items[out->count++] = mem_strdup(entry->key);
   }
   return RESULT_OK;
 }

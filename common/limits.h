@@ -39,5 +39,8 @@
 #define CODE_BYTES_MAX       64
 #define NAME_CHARS_MAX       128
 #define CLAIM_BATCH_ROWS_MAX 1024
+#define CHANNEL_CHARS_MAX    64
 #define STOCK_UNITS_MAX      INT64_C(1000000000000)  // largest total of an activity
 #define MESSAGE_CLAIMS_MAX   100                     // claims in one message of a lane
+#define PRICE_MAX            INT64_C(1000000000000)  // of one unit, in minor units
+#define POINTS_MAX           INT64_C(1000000000)     // of one unit

@@ -112,14 +112,18 @@ static void on_put(struct api_call *call, const struct db_rows *rows)
 
 void activity_api_put(struct web_request *req)
 {
+  const struct app *app = web_context(req);
   json_t *body = NULL, *doc = NULL;
   char fault[JSONX_WHY_BYTES];
   const char *code = web_param(req, "code");
   if (!api_read_body(req, &body)) return;
   enum result result = activity_doc_check(body, code, &doc, fault);
   json_decref(body);
+  if (result == RESULT_OK)
+    result = activity_doc_check_provider(doc, &app->conf.providers, &app->conf.charging_providers, fault);
   if (result != RESULT_OK) {
     api_reply_invalid(req, fault);
+    json_decref(doc);
     return;
   }
   char *text = json_dumps(doc, JSON_COMPACT);

@@ -8,10 +8,12 @@
 
 #include "common/limits.h"
 #include "common/text.h"
+#include "scheduler/activity_rules.h"
 
 #define VENUE_CHARS_MAX 256
 #define ZONE_CHARS_MAX  64
 #define LIMITS_MAX      5
+#define SEGMENTS_MAX    64
 
 static bool is_one_of(const char *text, const char *const *words, size_t count)
 {
@@ -50,12 +52,9 @@ static void read_kind(struct jsonx_reader *r, json_t *doc)
 {
   const char *kind = jsonx_read_text(r, "kind", true, 32);
   if (kind == NULL) return;
-  static const char *const coming[] = {"registration", "number", "exchange"};
-  if (is_one_of(kind, coming, ARRAY_LEN(coming))) {
-    jsonx_reader_fail(r, "kind", "this version serves activities of kind reward only");
-  } else if (strcmp(kind, "reward") != 0) {
+  static const char *const kinds[] = {"reward", "registration", "number", "exchange"};
+  if (!is_one_of(kind, kinds, ARRAY_LEN(kinds)))
     jsonx_reader_fail(r, "kind", "must be reward, registration, number or exchange");
-  }
   put_text(doc, "kind", kind);
 }
 
@@ -72,25 +71,33 @@ static void read_window(struct jsonx_reader *r, json_t *doc)
   put_text(doc, "endAt", text);
 }
 
-static void read_stock(struct jsonx_reader *r, json_t *doc)
+static void read_total(struct jsonx_reader *s, const json_t *stock, json_t *kept)
 {
-  const json_t *stock = jsonx_read_object(r, "stock", true);
+  int64_t units = 0;
+  if (json_is_null(json_object_get(stock, "total"))) {
+    (void)jsonx_has(s, "total");
+    (void)json_object_set_new(kept, "total", json_null());
+    return;
+  }
+  jsonx_read_i64(s, "total", true, 0, STOCK_UNITS_MAX, &units);
+  (void)json_object_set_new(kept, "total", json_integer(units));
+}
+
+// Numbers without a total are their own stock: there both may be left out.
+static void read_stock(struct jsonx_reader *r, json_t *doc, bool is_of_numbers)
+{
+  const json_t *stock = jsonx_read_object(r, "stock", false);
   if (stock == NULL) return;
   struct jsonx_reader s;
   jsonx_reader_init(&s, stock, "stock");
-  json_t *total = json_object_get(stock, "total");
   json_t *kept = json_object();
-  if (json_is_null(total)) {
-    (void)jsonx_has(&s, "total");
-    (void)json_object_set_new(kept, "total", json_null());
-  } else {
-    int64_t units = 0;
-    jsonx_read_i64(&s, "total", true, 0, STOCK_UNITS_MAX, &units);
-    (void)json_object_set_new(kept, "total", json_integer(units));
-  }
-  // Several segments come with the rules; one is what there is.
   int64_t segments = 1;
-  jsonx_read_i64(&s, "segments", false, 1, 1, &segments);
+  if (is_of_numbers && json_object_get(stock, "total") == NULL)
+    (void)json_object_set_new(kept, "total", json_null());
+  else
+    read_total(&s, stock, kept);
+  jsonx_read_i64(&s, "segments", false, 1, SEGMENTS_MAX, &segments);
+  if (segments > 1) (void)json_object_set_new(kept, "segments", json_integer(segments));
   if (jsonx_reader_finish(&s) != RESULT_OK && r->fault[0] == '\0') memcpy(r->fault, s.fault, sizeof r->fault);
   (void)json_object_set_new(doc, "stock", kept);
 }
@@ -108,12 +115,9 @@ static void read_limit(struct jsonx_reader *r, const json_t *item, size_t index,
   int64_t count = 0;
   jsonx_read_i64(&l, "count", true, 1, INT32_MAX, &count);
   const char *period = jsonx_read_text(&l, "period", true, 16);
-  static const char *const periods[] = {"total", "day", "week", "month"};
-  if (period != NULL && strcmp(period, "event") == 0) {
-    jsonx_reader_fail(&l, "period", "limits across the sessions of an event are not served by this version");
-  } else if (period != NULL && !is_one_of(period, periods, ARRAY_LEN(periods))) {
+  static const char *const periods[] = {"total", "day", "week", "month", "event"};
+  if (period != NULL && !is_one_of(period, periods, ARRAY_LEN(periods)))
     jsonx_reader_fail(&l, "period", "must be total, day, week, month or event");
-  }
   if (jsonx_reader_finish(&l) != RESULT_OK && r->fault[0] == '\0') memcpy(r->fault, l.fault, sizeof r->fault);
   json_t *limit = json_object();
   (void)json_object_set_new(limit, "count", json_integer(count));
@@ -149,9 +153,12 @@ enum result activity_doc_check(const json_t *body, const char *path_code, json_t
   put_text(doc, "venue", jsonx_read_text(&r, "venue", false, VENUE_CHARS_MAX));
   const json_t *attributes = jsonx_read_object(&r, "attributes", false);
   if (attributes != NULL) (void)json_object_set_new(doc, "attributes", json_deep_copy(attributes));
-  put_text(doc, "rewardCode", read_code(&r, "rewardCode", true));
-  read_stock(&r, doc);
+  put_text(doc, "rewardCode", read_code(&r, "rewardCode", false));
+  const char *kind = json_string_value(json_object_get(doc, "kind"));
+  read_stock(&r, doc, kind != NULL && strcmp(kind, "number") == 0);
   read_limits(&r, doc);
+  activity_rules_read(&r, doc);
+  activity_rules_check(&r, doc);
   enum result result = jsonx_reader_finish(&r);
   if (result == RESULT_OK) {
     *out_doc = doc;
@@ -162,20 +169,20 @@ enum result activity_doc_check(const json_t *body, const char *path_code, json_t
   return result;
 }
 
-static void read_amount(struct jsonx_reader *r, struct reward_terms *terms)
+static bool is_named(const char *name, const struct conf_texts *names)
 {
-  const json_t *money = jsonx_read_object(r, "amount", false);
-  if (money == NULL) return;
-  struct jsonx_reader m;
-  jsonx_reader_init(&m, money, "amount");
-  jsonx_read_i64(&m, "amount", true, 0, INT64_MAX, &terms->amount);
-  terms->currency = jsonx_read_text(&m, "currency", true, 3);
-  terms->has_amount = true;
-  if (terms->currency != NULL &&
-      (strlen(terms->currency) != 3 || strspn(terms->currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3)) {
-    jsonx_reader_fail(&m, "currency", "must be a three-letter ISO 4217 code");
-  }
-  if (jsonx_reader_finish(&m) != RESULT_OK && r->fault[0] == '\0') memcpy(r->fault, m.fault, sizeof r->fault);
+  return is_one_of(name, (const char *const *)names->items, names->count);
+}
+
+enum result activity_doc_check_provider(const json_t *doc, const struct conf_texts *known,
+                                        const struct conf_texts *charging, char out_fault[JSONX_WHY_BYTES])
+{
+  const char *provider = json_string_value(json_object_get(doc, "paymentProvider"));
+  if (provider == NULL || known->count == 0 || is_named(provider, charging)) return RESULT_OK;
+  (void)snprintf(out_fault, JSONX_WHY_BYTES, "paymentProvider: %s",
+                 is_named(provider, known) ? "takes no payments: it has no charge under fulfiller.providers"
+                                           : "is not configured under fulfiller.providers");
+  return RESULT_INVALID;
 }
 
 enum result reward_doc_check(const json_t *body, const char *path_code, char *const *providers, size_t provider_count,
@@ -190,7 +197,8 @@ enum result reward_doc_check(const json_t *body, const char *path_code, char *co
       !is_one_of(terms.provider, (const char *const *)providers, provider_count)) {
     jsonx_reader_fail(&r, "provider", "is not configured under fulfiller.providers");
   }
-  read_amount(&r, &terms);
+  const json_t *money = jsonx_read_object(&r, "amount", false);
+  terms.has_amount = money != NULL && activity_money_read(&r, money, "amount", 0, &terms.amount, &terms.currency);
   terms.params = jsonx_read_object(&r, "params", false);
   enum result result = jsonx_reader_finish(&r);
   if (result == RESULT_OK) {

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "common/conf.h"
 #include "common/jsonx.h"
 #include "common/result.h"
 
@@ -12,6 +13,11 @@
 // body. *out_doc: a new object for activity_put. RESULT_INVALID: out_fault names the path of the fault and the rule.
 MUST_CHECK enum result activity_doc_check(const json_t *body, const char *path_code, json_t **out_doc,
                                           char out_fault[JSONX_WHY_BYTES]);
+
+// Whether its paymentProvider may take payments. known: all that are configured (none: anybody may), charging: those of
+// them that can charge. doc: of activity_doc_check. RESULT_INVALID: as there.
+MUST_CHECK enum result activity_doc_check_provider(const json_t *doc, const struct conf_texts *known,
+                                                   const struct conf_texts *charging, char out_fault[JSONX_WHY_BYTES]);
 
 // providers: names a reward may use; count 0: any.
 struct reward_terms {

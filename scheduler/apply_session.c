@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/text.h"
+#include "scheduler/activity_doc.h"
 #include "scheduler/apply_run.h"
 #include "sql_scheduler.inc"
 
@@ -123,6 +124,12 @@ bool apply_session(struct apply_run *run, struct event_session *s)
   struct before before = {0};
   struct db_rows *rows = NULL;
   bool is_refused = false, is_published = false;
+  char fault[JSONX_WHY_BYTES];
+  const struct scheduler_conf *conf = run->conf;
+  if (activity_doc_check_provider(s->doc, &conf->providers, &conf->charging_providers, fault) != RESULT_OK) {
+    apply_refuse(run, s, fault);
+    return true;
+  }
   bool is_ok = apply_find_start(run, s, &is_refused);
   if (!is_ok || is_refused) return is_ok;
   is_ok = look_before(run, s, &before) && put(run, s, &rows);

@@ -10,7 +10,6 @@
 #include "scheduler/activity_cache.h"
 #include "scheduler/claim.h"
 
-#define CHANNEL_CHARS_MAX 64
 #define CLAIM_NUMBERS_MAX 100
 #define NUMBER_MAX        999999999999
 

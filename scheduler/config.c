@@ -64,7 +64,8 @@ static const struct conf_key keys[] = {
     {"scheduler.deadlines.rows", CONF_INT, AT(deadlines.rows), "100", 1, 100, CONF_RELOADABLE, NULL, NULL,
      "claims that one statement ends, and claims that move up by it, at most"},
     {"fulfiller.providers", CONF_NAMES, AT(providers), NULL, 0, 0, CONF_RELOADABLE, NULL, NULL,
-     "the providers; only their names matter here"},
+     "the providers; only their names matter here, and which can charge"},
+    {"fulfiller.providers", CONF_NAMES, AT(charging_providers), NULL, 0, 0, CONF_RELOADABLE, "charge", NULL, ""},
     {"fulfiller", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the fulfiller"},
     {"reconciler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the reconciler"},
 };

@@ -45,8 +45,8 @@ struct scheduler_conf {
   struct sweep_conf sweep;
   struct relay_conf events;
   struct deadline_conf deadlines;
-  int64_t clock_rows;  // activities moved by one statement
-  struct conf_texts providers;
+  int64_t clock_rows;                               // activities moved by one statement
+  struct conf_texts providers, charging_providers;  // names; those that can take payments
 };
 
 const struct conf_table *scheduler_conf_table(void);

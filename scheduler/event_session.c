@@ -214,13 +214,37 @@ static void put_stock(json_t *body, const struct conf_node *item)
   (void)json_object_set_new(json_object_get(body, "stock"), "total", json_null());
 }
 
+// Channels are text whatever they look like.
+static void put_channels(json_t *body, const struct conf_node *item)
+{
+  const struct conf_node *channels = conf_tree_get(item, "channels");
+  if (channels == NULL) return;
+  json_t *list = event_json(channels);
+  for (size_t i = 0; channels->kind == CONF_SEQUENCE && i < channels->count; i++) {
+    const struct conf_node *channel = &channels->children[i];
+    if (channel->kind == CONF_SCALAR) (void)json_array_set_new(list, i, json_string(channel->text));
+  }
+  (void)json_object_set_new(body, "channels", list);
+}
+
 // The item as an activity, in the words of the API.
 static enum result make_body(struct item *it)
 {
   static const struct {
     const char *key, *member;
-  } texts[] = {{"name", "name"}, {"kind", "kind"}, {"reward", "rewardCode"}, {"venue", "venue"}};
-  static const char *const others[] = {"stock", "limits", "attributes"};
+  } texts[] = {{"name", "name"},
+               {"kind", "kind"},
+               {"reward", "rewardCode"},
+               {"venue", "venue"},
+               {"eligibility", "eligibility"},
+               {"exclusiveGroup", "exclusiveGroup"},
+               {"paymentProvider", "paymentProvider"},
+               {"holdFor", "holdFor"},
+               {"latePayment", "latePayment"},
+               {"onRefused", "onRefused"},
+               {"intake", "intake"}};
+  static const char *const others[] = {"stock", "limits",      "attributes",  "needsQualification", "pointsCost",
+                                       "price", "signUpAgain", "waitingList", "rateLimit"};
   (void)json_object_set_new(it->body, "name", json_string(it->event->title));
   (void)json_object_set_new(it->body, "timeZone", json_string(it->event->time_zone));
   (void)json_object_set_new(it->body, "eventCode", json_string(it->event->code));
@@ -235,6 +259,7 @@ static enum result make_body(struct item *it)
     if (node != NULL) (void)json_object_set_new(it->body, others[i], event_json(node));
   }
   put_stock(it->body, it->node);
+  put_channels(it->body, it->node);
   put_placeholders(it->body, it->when.duration);
   return RESULT_OK;
 }
@@ -242,8 +267,16 @@ static enum result make_body(struct item *it)
 enum result event_session_expand(struct event_file *event, const struct conf_node *node, size_t index,
                                  const struct event_reader *r)
 {
-  static const char *const keys[] = {"code",     "kind",   "name",  "dates",  "times", "start",      "every",   "count",
-                                     "duration", "reward", "stock", "limits", "venue", "attributes", "publish", NULL};
+  static const char *const keys[] = {"code",        "kind",           "name",
+                                     "dates",       "times",          "start",
+                                     "every",       "count",          "duration",
+                                     "reward",      "stock",          "limits",
+                                     "venue",       "attributes",     "publish",
+                                     "eligibility", "exclusiveGroup", "paymentProvider",
+                                     "holdFor",     "channels",       "latePayment",
+                                     "onRefused",   "intake",         "price",
+                                     "pointsCost",  "signUpAgain",    "needsQualification",
+                                     "waitingList", "rateLimit",      NULL};
   struct item it = {.event = event, .reader = r, .node = node, .index = index, .body = json_object()};
   enum result result = RESULT_OK;
   (void)snprintf(it.path, sizeof it.path, "sessions[%zu]", index);

@@ -22,7 +22,7 @@ FNR == 1 {
 }
 {
   line = $0
-  gsub(/\\/, "\\\\", line)
+  gsub(/\\/, "\\\\\\\\", line)  # twice: once for awk, once for gsub
   gsub(/"/, "\\\"", line)
   printf "  \"%s\\n\"\n", line
 }

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Replaces the limits of an activity. A limit that is new counts what was claimed before it, from the claims; one that is gone forgets its counters.
+-- A limit over the sessions of an event is counted with the event, by all its sessions; it is there from the start or not at all (activity_change_fault).
 -- Parameters: i_activity_id, i_limits [{count, period}]. Result: none. Locks: the caller holds the stock rows, so no claim is judged meanwhile. Errors: none.
 create or replace function largesse.activity_limits_replace(i_activity_id bigint, i_limits jsonb) returns void
 language plpgsql volatile
@@ -14,7 +15,8 @@ begin
     select c.activity_id, c.user_id, n.period, largesse.period_start(n.period, c.created_at, a.time_zone),
            sum(c.quantity), greatest(sum(c.quantity), n.max_count)
       from (select n ->> 'period' as period, (n ->> 'count')::bigint as max_count from jsonb_array_elements(i_limits) n
-             where not exists (select from largesse.activity_limit l where l.activity_id = i_activity_id and l.period = n ->> 'period')) n
+             where n ->> 'period' <> 'event'
+               and not exists (select from largesse.activity_limit l where l.activity_id = i_activity_id and l.period = n ->> 'period')) n
       cross join largesse.claim c join largesse.claim_state s on s.status = c.status and s.holds_allowance
       join largesse.activity a on a.id = c.activity_id
      where c.activity_id = i_activity_id group by 1, 2, 3, 4, n.max_count;

@@ -10,7 +10,7 @@ declare
   v_old largesse.reward;
 begin
   perform pg_advisory_xact_lock(hashtextextended('largesse.reward.' || i_code, 0));
-  select * into v_old from largesse.reward r where r.code = i_code order by r.id desc limit 1;
+  select * into v_old from largesse.reward r where r.code = i_code and r.purpose = 'delivery' order by r.id desc limit 1;
   if found and (v_old.provider, v_old.amount, v_old.currency, v_old.params)
        is not distinct from (i_provider, i_amount, i_currency, coalesce(i_params, '{}')) then
     return 'unchanged';
@@ -18,9 +18,9 @@ begin
   insert into largesse.reward (code, provider, amount, currency, params, created_at)
     values (i_code, i_provider, i_amount, i_currency, coalesce(i_params, '{}'), largesse.clock_now());
   -- Activities that are not running yet take the new terms; running ones keep theirs.
-  update largesse.activity a set reward_id = (select max(r.id) from largesse.reward r where r.code = i_code), changed_at = largesse.clock_now()
+  update largesse.activity a set reward_id = (select max(r.id) from largesse.reward r where r.code = i_code and r.purpose = 'delivery'), changed_at = largesse.clock_now()
    where a.status in ('draft', 'published') and a.start_at > largesse.clock_now()
-     and a.reward_id in (select r.id from largesse.reward r where r.code = i_code);
+     and a.reward_id in (select r.id from largesse.reward r where r.code = i_code and r.purpose = 'delivery');
   return case when v_old.id is null then 'created' else 'updated' end;
 end $$;
 
@@ -32,5 +32,5 @@ as $$
   select json_strip_nulls(json_build_object('code', r.code, 'provider', r.provider,
            'amount', case when r.amount is not null then json_build_object('amount', r.amount, 'currency', r.currency) end,
            'params', r.params))::text
-    from largesse.reward r where r.code = i_code order by r.id desc limit 1
+    from largesse.reward r where r.code = i_code and r.purpose = 'delivery' order by r.id desc limit 1
 $$;

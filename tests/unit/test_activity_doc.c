@@ -117,18 +117,134 @@ static void a_window_must_exist_and_have_a_length(void **state)
 #undef WINDOW
 }
 
-static void kinds_to_come_are_refused_by_name(void **state)
+#define KIND(kind, more)             \
+  "{\"name\":\"n\",\"kind\":\"" kind \
+  "\",\"timeZone\":\"UTC\",\"startAt\":\"2027-01-01T00:00:00Z\",\"endAt\":\"2027-01-02T00:00:00Z\"" more "}"
+#define TEN    ",\"stock\":{\"total\":10}"
+#define CODE_R ",\"rewardCode\":\"r\""
+
+// As activity_put takes them: durations in their shortest form, one segment left out.
+static void rules_are_carried_over(void **state)
 {
   (void)state;
-  char text[512];
-  static const char *const kinds[][2] = {{"number", "kind: this version serves activities of kind reward only"},
-                                         {"lottery", "kind: must be reward, registration, number or exchange"}};
-  for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-    (void)snprintf(text, sizeof text,
-                   "{\"name\":\"n\",\"kind\":\"%s\",\"timeZone\":\"UTC\",\"startAt\":\"2027-01-01T00:00:00Z\","
-                   "\"endAt\":\"2027-01-02T00:00:00Z\"" REST,
-                   kinds[i][0]);
-    assert_fault(text, "a", kinds[i][1]);
+  static const char *const cases[][2] = {
+      {KIND("registration", TEN ",\"waitingList\":{\"max\":5,\"acceptWithin\":\"120s\"},\"signUpAgain\":false"),
+       "{\"stock\":{\"total\":10},\"waitingList\":{\"max\":5,\"acceptWithin\":\"2m\"},\"signUpAgain\":false}"},
+      {KIND("number",
+            ",\"price\":{\"amount\":200,\"currency\":\"CNY\"},\"paymentProvider\":\"p\",\"holdFor\":\"15m\","
+            "\"latePayment\":\"refund\""),
+       "{\"price\":{\"amount\":200,\"currency\":\"CNY\"},\"paymentProvider\":\"p\",\"holdFor\":\"15m\",\"latePayment\":"
+       "\"refund\"}"},
+      {KIND("number", ",\"stock\":{}"), "{\"stock\":{\"total\":null}}"},
+      {KIND("number", TEN), "{\"stock\":{\"total\":10}}"},
+      {KIND("exchange", CODE_R ",\"pointsCost\":299,\"stock\":{\"total\":null,\"segments\":4}"),
+       "{\"rewardCode\":\"r\",\"pointsCost\":299,\"stock\":{\"total\":null,\"segments\":4}}"},
+      {KIND("reward", CODE_R TEN ",\"eventCode\":\"e\",\"limits\":[{\"count\":2,\"period\":\"event\"}],"
+                                 "\"needsQualification\":true,\"eligibility\":\"$.user.a > 1\",\"channels\":[\"APP\","
+                                 "\"no\"],\"exclusiveGroup\":\"mall 1\",\"onRefused\":\"review\",\"intake\":\"queued\","
+                                 "\"rateLimit\":{\"perUser\":{\"rate\":1,\"burst\":2}}"),
+       "{\"rewardCode\":\"r\",\"stock\":{\"total\":10},\"eventCode\":\"e\",\"limits\":[{\"count\":2,\"period\":"
+       "\"event\"}"
+       "],\"needsQualification\":true,\"eligibility\":\"$.user.a > "
+       "1\",\"channels\":[\"APP\",\"no\"],\"exclusiveGroup\":"
+       "\"mall "
+       "1\",\"onRefused\":\"review\",\"intake\":\"queued\",\"rateLimit\":{\"perUser\":{\"rate\":1,\"burst\":2}}}"},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    json_t *body = parse(cases[i][0]), *doc = NULL, *wanted = parse(cases[i][1]);
+    char fault[JSONX_WHY_BYTES] = "";
+    if (activity_doc_check(body, "a", &doc, fault) != RESULT_OK) fail_msg("%s: %s", cases[i][0], fault);
+    static const char *const common[] = {"code", "name", "kind", "startAt", "endAt", "timeZone"};
+    for (size_t k = 0; k < ARRAY_LEN(common); k++) (void)json_object_del(doc, common[k]);
+    if (!json_equal(doc, wanted)) fail_msg("%s became %s", cases[i][0], json_dumps(doc, 0));
+    json_decref(body);
+    json_decref(doc);
+    json_decref(wanted);
+  }
+}
+
+static void rules_are_refused_with_their_path(void **state)
+{
+  (void)state;
+#define REWARD(more) KIND("reward", CODE_R TEN more)
+  static const char *const cases[][2] = {
+      {KIND("lottery", CODE_R TEN), "kind: must be reward, registration, number or exchange"},
+      {KIND("reward", TEN), "rewardCode: is missing"},
+      {KIND("exchange", TEN ",\"pointsCost\":1"), "rewardCode: is missing"},
+      {KIND("exchange", CODE_R TEN), "pointsCost: is missing"},
+      {REWARD(",\"pointsCost\":1"), "pointsCost: goes with kind exchange only"},
+      {KIND("exchange", CODE_R TEN ",\"pointsCost\":0"), "pointsCost: must be an integer from 1 to 1000000000"},
+      {REWARD(",\"price\":{\"amount\":1,\"currency\":\"CNY\"}"), "price: goes with kind number only"},
+      {REWARD(",\"holdFor\":\"1m\""), "holdFor: goes with kind number only"},
+      {REWARD(",\"latePayment\":\"refund\""), "latePayment: goes with kind number only"},
+      {REWARD(",\"signUpAgain\":true"), "signUpAgain: goes with kind registration only"},
+      {REWARD(",\"waitingList\":{\"max\":1}"), "waitingList: goes with kind registration only"},
+      {KIND("number", ",\"price\":{\"amount\":1,\"currency\":\"CNY\"}"),
+       "paymentProvider: is missing: a price has to be paid somewhere"},
+      {KIND("number", ",\"paymentProvider\":\"p\""), "price: is missing: there is nothing to be paid"},
+      {KIND("number", ",\"price\":{\"amount\":0,\"currency\":\"CNY\"},\"paymentProvider\":\"p\""),
+       "price.amount: must be an integer of at least 1"},
+      {KIND("number", ",\"price\":{\"amount\":1,\"currency\":\"cny\"},\"paymentProvider\":\"p\""),
+       "price.currency: must be a three-letter ISO 4217 code"},
+      {KIND("number", ",\"holdFor\":\"0s\""), "holdFor: must be more than 0 and at most 366 days"},
+      {KIND("number", ",\"holdFor\":\"15\""), "holdFor: must be a duration with its unit, such as \"15m\""},
+      {KIND("number", ",\"holdFor\":15"), "holdFor: must be a duration with its unit, such as \"15m\""},
+      {KIND("number", ",\"latePayment\":\"keep\""), "latePayment: must be reallocate, refund or review"},
+      {KIND("number", ",\"stock\":{\"total\":5,\"segments\":2}"), "stock.segments: must be 1 for numbers"},
+      {KIND("registration", ""), "stock: is missing"},
+      {KIND("registration", TEN ",\"waitingList\":{}"), "waitingList.max: is missing"},
+      {KIND("registration", TEN ",\"waitingList\":{\"max\":0}"),
+       "waitingList.max: must be an integer from 1 to 1000000"},
+      {KIND("registration", TEN ",\"waitingList\":{\"max\":1,\"acceptWithin\":\"1\"}"),
+       "waitingList.acceptWithin: must be a duration with its unit, such as \"15m\""},
+      {KIND("registration", TEN ",\"waitingList\":{\"max\":1,\"order\":1}"), "waitingList.order: is not known here"},
+      {KIND("registration", ",\"stock\":{\"total\":null},\"waitingList\":{\"max\":1}"),
+       "waitingList: goes with limited stock only"},
+      {KIND("registration", ",\"stock\":{\"total\":9,\"segments\":2},\"waitingList\":{\"max\":1}"),
+       "stock.segments: must be 1 where there is a waiting list"},
+      {KIND("reward", CODE_R ",\"stock\":{\"total\":1,\"segments\":65}"),
+       "stock.segments: must be an integer from 1 to 64"},
+      {REWARD(",\"limits\":[{\"count\":1,\"period\":\"event\"}]"), "limits[0].period: event needs eventCode"},
+      {REWARD(",\"needsQualification\":1"), "needsQualification: must be true or false"},
+      {REWARD(",\"needsQualification\":null"), "needsQualification: must be true or false"},
+      {REWARD(",\"eligibility\":{}"), "eligibility: must be a text"},
+      {REWARD(",\"eligibility\":\"\""), "eligibility: must not be empty"},
+      {REWARD(",\"channels\":[]"), "channels: must name 1 to 64 channels"},
+      {REWARD(",\"channels\":\"APP\""), "channels: must be a list"},
+      {REWARD(",\"channels\":[\"APP\",1]"), "channels[1]: must be a text"},
+      {REWARD(",\"channels\":[\"APP\",\"APP\"]"), "channels[1]: is named twice"},
+      {REWARD(",\"channels\":[\"\"]"), "channels[0]: must be 1 to 64 characters"},
+      {REWARD(",\"exclusiveGroup\":\"\""), "exclusiveGroup: must not be empty"},
+      {REWARD(",\"onRefused\":\"retry\""), "onRefused: must be fail or review"},
+      {REWARD(",\"intake\":\"slow\""), "intake: must be direct or queued"},
+      {REWARD(",\"rateLimit\":{}"), "rateLimit: must have perUser, total or both"},
+      {REWARD(",\"rateLimit\":{\"total\":{\"rate\":1}}"), "rateLimit.total.burst: is missing"},
+      {REWARD(",\"rateLimit\":{\"perUser\":{\"rate\":0,\"burst\":1}}"),
+       "rateLimit.perUser.rate: must be an integer from 1 to 1000000"},
+      {REWARD(",\"rateLimit\":{\"everybody\":{\"rate\":1,\"burst\":1}}"), "rateLimit.everybody: is not known here"},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) assert_fault(cases[i][0], "a", cases[i][1]);
+#undef REWARD
+}
+
+static void payments_are_taken_by_who_can(void **state)
+{
+  (void)state;
+  char *known[] = {(char[]){"wallet"}, (char[]){"cashier"}};
+  const struct conf_texts all = {known, 2}, charging = {known + 1, 1}, none = {NULL, 0};
+  static const char *const cases[][2] = {
+      {"cashier", ""},
+      {"wallet", "paymentProvider: takes no payments: it has no charge under fulfiller.providers"},
+      {"bank", "paymentProvider: is not configured under fulfiller.providers"},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    json_t *doc = json_pack("{s:s}", "paymentProvider", cases[i][0]);
+    char fault[JSONX_WHY_BYTES] = "";
+    enum result result = activity_doc_check_provider(doc, &all, &charging, fault);
+    assert_int_equal(result, cases[i][1][0] == '\0' ? RESULT_OK : RESULT_INVALID);
+    assert_string_equal(fault, cases[i][1]);
+    assert_int_equal(activity_doc_check_provider(doc, &none, &none, fault), RESULT_OK);
+    json_decref(doc);
   }
 }
 
@@ -187,7 +303,9 @@ int main(void)
       cmocka_unit_test(a_document_is_carried_over_in_utc),
       cmocka_unit_test(each_fault_names_its_path),
       cmocka_unit_test(a_window_must_exist_and_have_a_length),
-      cmocka_unit_test(kinds_to_come_are_refused_by_name),
+      cmocka_unit_test(rules_are_carried_over),
+      cmocka_unit_test(rules_are_refused_with_their_path),
+      cmocka_unit_test(payments_are_taken_by_who_can),
       cmocka_unit_test(a_reward_is_taken_apart),
       cmocka_unit_test(rewards_are_refused_with_their_path),
   };
