@@ -54,9 +54,9 @@ void db_fixture_stop(struct db_fixture *f);
 int db_fixture_set_up(void **state);  // for cmocka; *state is the fixture
 int db_fixture_tear_down(void **state);
 
-#define RIG_WAIT(rig, condition, seconds)                                                           \
-  do {                                                                                              \
-    struct mono_time end_ = mono_after(clk_mono(), span_ms((int64_t)((seconds)*1000)));             \
-    while (!(condition) && mono_before(clk_mono(), end_)) loop_turn((rig)->rt.loop, span_ms(5));    \
-    if (!(condition)) support_die("%s:%d: waited in vain for: %s", __FILE__, __LINE__, #condition); \
+#define RIG_WAIT(rig, condition, seconds)                                                                 \
+  do {                                                                                                    \
+    struct mono_time end_ = mono_after(clk_mono(), span_ms((int64_t)(waiting_patience(seconds) * 1000))); \
+    while (!(condition) && mono_before(clk_mono(), end_)) loop_turn((rig)->rt.loop, span_ms(5));          \
+    if (!(condition)) support_die("%s:%d: waited in vain for: %s", __FILE__, __LINE__, #condition);       \
   } while (0)

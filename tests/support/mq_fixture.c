@@ -37,6 +37,7 @@ int mq_fixture_close(void **state)
   f->p = NULL;
   mq_rig_release(&f->rig);
   mem_free(f->url);
+  server_heal(f->server);
   return 0;
 }
 

@@ -56,9 +56,9 @@ void mq_on_depth(void *depth, enum result r, uint64_t messages);
 // Asks and waits.
 struct mq_depth mq_rig_depth(struct mq_rig *rig, struct mq_publisher *p, const char *queue);
 
-#define MQ_WAIT(rig, condition, seconds)                                                            \
-  do {                                                                                              \
-    struct mono_time end_ = mono_after(clk_mono(), span_ms((int64_t)((seconds)*1000)));             \
-    while (!(condition) && mono_before(clk_mono(), end_)) mq_rig_turn(rig);                         \
-    if (!(condition)) support_die("%s:%d: waited in vain for: %s", __FILE__, __LINE__, #condition); \
+#define MQ_WAIT(rig, condition, seconds)                                                                  \
+  do {                                                                                                    \
+    struct mono_time end_ = mono_after(clk_mono(), span_ms((int64_t)(waiting_patience(seconds) * 1000))); \
+    while (!(condition) && mono_before(clk_mono(), end_)) mq_rig_turn(rig);                               \
+    if (!(condition)) support_die("%s:%d: waited in vain for: %s", __FILE__, __LINE__, #condition);       \
   } while (0)

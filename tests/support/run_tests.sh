@@ -39,10 +39,10 @@ count() {
 
 # first_errors LOG: of each failed case what it said just before its first error, and with it.
 first_errors() {
-  awk -v before=4 -v after=12 -v most=120 '
+  awk -v before=4 -v after=16 -v most=120 '
     /^\[=+\] [0-9]+ test/ { exit }
     /^\[ RUN / { name = $NF; has_failed = kept = left = 0; next }
-    /^\[  (ERROR|FAILED) / && name && !has_failed {
+    /^(ERROR: |\[  (ERROR|FAILED) )/ && name && !has_failed {
       has_failed = 1
       left = after
       print "first in " name ":"
@@ -156,14 +156,16 @@ run_system() {
 }
 
 run_alone() {
-  local name
+  local name failed
   PARALLEL=1
   for name in $(programs tests/system); do
     harms_servers "$name" || continue
     need_servers
+    failed=$FAILED
     start_job "system/$name" "$BUILD/tests/system/$name"
+    finish_jobs
+    [ "$FAILED" = "$failed" ] || heal_servers
   done
-  finish_jobs
 }
 
 # Programs that do more under LARGESSE_CHAOS say so in their source.
@@ -222,6 +224,21 @@ need_servers() {
   done
   export PG_BIN LARGESSE_BIN=$ROOT/$BUILD/bin
   find_postgres || exit 1
+}
+
+# Takes back every fault that a program may have left at the servers when it ended in their midst.
+heal_servers() {
+  local name end=$((SECONDS + 120))
+  rm -f "$LARGESSE_TEST_HOME"/run/hold.*
+  for name in postgresql rabbitmq; do
+    until kill -CONT "$(cat "$LARGESSE_TEST_HOME/run/$name.pid" 2>/dev/null)" 2>/dev/null || [ $SECONDS -ge $end ]; do pause 0.2; done
+  done
+  until broker_ctl start_app || [ $SECONDS -ge $end ]; do pause 1; done
+  broker_ctl set_vm_memory_high_watermark absolute 1GB
+}
+
+broker_ctl() {
+  LARGESSE_PORT=$LARGESSE_TEST_PORT LARGESSE_HOME=$LARGESSE_TEST_HOME tests/support/stack.sh rabbitmqctl "$@" >>"$OUT/heal.out" 2>&1 </dev/null
 }
 
 stop_all() {

@@ -308,6 +308,8 @@ static bool is_held(const struct server *s, const char *name)
 
 void server_heal(struct server *s)
 {
+  pid_t broker = read_pid(s, "rabbitmq");
+  if (broker > 0) (void)kill(broker, SIGCONT);
   if (is_held(s, "postgresql")) server_postgres_start(s);
   if (is_held(s, "rabbitmq")) server_broker_start(s);
   if (s->is_app_stopped) server_broker_start_app(s);
