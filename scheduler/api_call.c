@@ -11,6 +11,7 @@
 static void free_call(struct api_call *call)
 {
   db_args_release(&call->db.args);
+  if (call->open_count != NULL) --*call->open_count;
   mem_free(call);
 }
 

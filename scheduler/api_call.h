@@ -22,6 +22,7 @@ struct api_call {
   api_rows_fn *on_rows;
   size_t limit;        // of a list
   const char *action;  // for the log
+  size_t *open_count;  // one less when the call has ended; NULL: not counted
 };
 
 struct api_call *api_call_new(struct web_request *req, const struct db_statement *statement, api_rows_fn *on_rows);
@@ -36,9 +37,13 @@ void api_reply_etag(struct web_request *req, int64_t version);      // header, b
 // {"items": […], "next": …} from rows of (key, JSON text): call->limit of them, one more tells that there is a next
 // page.
 void api_reply_list(struct api_call *call, const struct db_rows *rows, size_t key_column, bool key_is_text);
+// The same as {HEAD"MEMBER": […], "next": …}; head ends with a comma, unless it is empty.
+void api_reply_page(struct api_call *call, const struct db_rows *rows, size_t key_column, bool key_is_text,
+                    const char *head, const char *member);
 
 // Decoding. False: the request is answered (400, or 404 for a code that cannot exist).
 bool api_read_code(struct web_request *req, const char *name, const char *missing_code, const char **out_code);
+bool api_read_user(struct web_request *req, const char *name, int64_t *out_user_id);
 bool api_read_body(struct web_request *req, json_t **out_body);
 bool api_read_limit(struct web_request *req, size_t *out_limit);      // 1 to 1000, 100 when absent
 bool api_read_after_id(struct web_request *req, int64_t *out_after);  // 0 when absent

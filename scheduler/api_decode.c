@@ -62,11 +62,17 @@ static void put_next(struct buf *b, const struct db_rows *rows, size_t row, size
 
 void api_reply_list(struct api_call *call, const struct db_rows *rows, size_t key_column, bool key_is_text)
 {
+  api_reply_page(call, rows, key_column, key_is_text, "", "items");
+}
+
+void api_reply_page(struct api_call *call, const struct db_rows *rows, size_t key_column, bool key_is_text,
+                    const char *head, const char *member)
+{
   struct buf b;
   size_t count = db_rows_count(rows), shown = count < call->limit ? count : call->limit;
   if (shown == 1 && db_rows_is_null(rows, 0, key_column)) shown = 0;  // the row that only says that its parent exists
   buf_init(&b, WEB_REPLY_BYTES_MAX);
-  buf_puts(&b, "{\"items\":[");
+  buf_printf(&b, "{%s\"%s\":[", head, member);
   for (size_t i = 0; i < shown; i++) {
     if (i > 0) buf_putc(&b, ',');
     buf_append(&b, db_rows_text(rows, i, key_column + 1), db_rows_text_len(rows, i, key_column + 1));
@@ -98,6 +104,16 @@ bool api_read_code(struct web_request *req, const char *name, const char *missin
     api_reply_missing(req, missing_code);
   else
     api_reply_invalid(req, "the path is not UTF-8");
+  return false;
+}
+
+bool api_read_user(struct web_request *req, const char *name, int64_t *out_user_id)
+{
+  const char *text = web_param(req, name);
+  if (text_to_i64(text, strlen(text), out_user_id) == RESULT_OK && *out_user_id >= 1) return true;
+  char detail[96];
+  (void)snprintf(detail, sizeof detail, "%s: must be an id from 1 to 9223372036854775807", name);
+  api_reply_invalid(req, detail);
   return false;
 }
 

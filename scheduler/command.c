@@ -32,6 +32,9 @@ static enum result parse_options(struct command *c, unsigned options, const char
       {OPTION_STATUS, {"--status", &c->status, NULL}},
       {OPTION_ACTIVITY, {"--activity", &c->activity, NULL}},
       {OPTION_USER, {"--user", &c->user, NULL}},
+      {OPTION_AMOUNT, {"--amount", &c->amount, NULL}},
+      {OPTION_FILE, {"--file", &c->file, NULL}},
+      {OPTION_RANDOM, {"--random", &c->random, NULL}},
   };
   struct cmdline_option taken[ARRAY_LEN(all)];
   size_t count = 0;

@@ -15,14 +15,17 @@ enum command_option {
   OPTION_KEY = 16,
   OPTION_STATUS = 32,
   OPTION_ACTIVITY = 64,
-  OPTION_USER = 128
+  OPTION_USER = 128,
+  OPTION_AMOUNT = 256,
+  OPTION_FILE = 512,
+  OPTION_RANDOM = 1024
 };
 
 struct command {
   struct cli cli;
   char **words;  // what is no option, in order
   size_t word_count;
-  const char *reason, *by, *key, *status, *activity, *user;  // NULL: not given
+  const char *reason, *by, *key, *status, *activity, *user, *amount, *file, *random;  // NULL: not given
   bool is_json, is_plan;
   char actor[CMDLINE_ACTOR_BYTES];  // "cli:alice"
 };

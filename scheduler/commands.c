@@ -7,7 +7,9 @@
 #include "scheduler/apply.h"
 #include "scheduler/claim_command.h"
 #include "scheduler/event_command.h"
+#include "scheduler/import_command.h"
 #include "scheduler/migrate.h"
+#include "scheduler/points_command.h"
 
 #define ACTION_USAGE "CODE --reason TEXT [--format text|json]"
 
@@ -28,6 +30,17 @@ const struct daemon_command *scheduler_commands(void)
       {"activity archive", ACTION_USAGE, "puts a finished one away", activity_command_archive},
       {"stock adjust", "CODE --by N --key K --reason TEXT [--format text|json]",
        "adds to the stock or takes free units away, once per key", stock_command_adjust},
+      {"numbers add", "CODE FROM-TO|FILE.csv [--format text|json]", "adds numbers to an activity's set",
+       numbers_command_add},
+      {"numbers list", "CODE [--status STATUS] [--random N] [--format text|json]",
+       "its numbers, or free ones at random", numbers_command_list},
+      {"qualifications import", "--activity CODE FILE.csv [--format text|json]",
+       "adds users to an activity's list, all or nothing", qualifications_command_import},
+      {"qualifications list", "--activity CODE [--user ID] [--status used|unused] [--format text|json]",
+       "who may claim, and who has", qualifications_command_list},
+      {"points grant", "USER --amount N --key K --reason TEXT | --file FILE.csv  [--format text|json]",
+       "gives points, once per key; a file all or nothing", points_command_grant},
+      {"points show", "USER [--format text|json]", "a user's balance and ledger", points_command_show},
       {"claims list", "--activity CODE [--status STATUS] | --user ID  [--format text|json]",
        "claims of an activity or of a user", claim_command_list},
       {"claims show", "CLAIMID | ACTIVITY BIZID", "one claim", claim_command_show},

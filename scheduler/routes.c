@@ -5,13 +5,20 @@
 
 #include "common/compiler.h"
 #include "scheduler/activity_api.h"
+#include "scheduler/audience_api.h"
 #include "scheduler/claim_action_api.h"
 #include "scheduler/claim_api.h"
 #include "scheduler/claim_read_api.h"
+#include "scheduler/import_api.h"
+#include "scheduler/import_sheet.h"
+#include "scheduler/points_api.h"
 #include "scheduler/reward_api.h"
+#include "scheduler/user_api.h"
 
 #define READERS   (WEB_READ | WEB_CLAIMS | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
 #define OPERATORS (WEB_ACTIVITIES | WEB_ADMIN)
+// Services that claim also tell what their users have reached and earned, one user at a time; lists are for operators.
+#define SERVICES (WEB_CLAIMS | OPERATORS)
 
 static const struct web_route items[] = {
     {"POST", "/v1/claims", WEB_CLAIMS, WEB_BODY_JSON, 0, claim_api_create, "claims_create"},
@@ -39,6 +46,27 @@ static const struct web_route items[] = {
     {"GET", "/v1/activities/{code}/claims", READERS, WEB_BODY_NONE, 0, claim_read_api_of_activity, "activities_claims"},
     {"POST", "/v1/activities/{code}/stock-adjustments", OPERATORS, WEB_BODY_JSON, 0, activity_api_adjust,
      "activities_adjust"},
+    {"GET", "/v1/activities/{code}/numbers", READERS, WEB_BODY_NONE, 0, audience_api_numbers, "activities_numbers"},
+    {"POST", "/v1/activities/{code}/numbers", OPERATORS, WEB_BODY_JSON_OR_CSV, IMPORT_BYTES_MAX, import_api_numbers,
+     "activities_numbers_add"},
+    {"GET", "/v1/activities/{code}/qualifications", READERS, WEB_BODY_NONE, 0, audience_api_qualifications,
+     "activities_qualifications"},
+    {"POST", "/v1/activities/{code}/qualifications", OPERATORS, WEB_BODY_CSV, IMPORT_BYTES_MAX,
+     import_api_qualifications, "activities_qualifications_import"},
+    {"GET", "/v1/activities/{code}/blocked-users", READERS, WEB_BODY_NONE, 0, audience_api_blocked,
+     "activities_blocked"},
+    {"PUT", "/v1/activities/{code}/blocked-users/{id}", OPERATORS, WEB_BODY_JSON_OPTIONAL, 0, audience_api_block,
+     "activities_block"},
+    {"DELETE", "/v1/activities/{code}/blocked-users/{id}", OPERATORS, WEB_BODY_NONE, 0, audience_api_unblock,
+     "activities_unblock"},
+    {"GET", "/v1/users/{id}/attributes", READERS, WEB_BODY_NONE, 0, user_api_attributes_get, "users_attributes"},
+    {"PUT", "/v1/users/{id}/attributes", SERVICES, WEB_BODY_JSON, 0, user_api_attributes_put, "users_attributes_put"},
+    {"GET", "/v1/users/{id}/progress", READERS, WEB_BODY_NONE, 0, user_api_progress_list, "users_progress_list"},
+    {"GET", "/v1/users/{id}/progress/{task}", READERS, WEB_BODY_NONE, 0, user_api_progress_get, "users_progress"},
+    {"PUT", "/v1/users/{id}/progress/{task}", SERVICES, WEB_BODY_JSON, 0, user_api_progress_put, "users_progress_put"},
+    {"GET", "/v1/users/{id}/points", READERS, WEB_BODY_NONE, 0, points_api_show, "users_points"},
+    {"POST", "/v1/users/{id}/points", SERVICES, WEB_BODY_JSON, 0, points_api_grant, "users_points_grant"},
+    {"POST", "/v1/points", OPERATORS, WEB_BODY_CSV, IMPORT_BYTES_MAX, import_api_points, "points_grant"},
     {"GET", "/v1/rewards/{code}", READERS, WEB_BODY_NONE, 0, reward_api_get, "rewards_get"},
     {"PUT", "/v1/rewards/{code}", OPERATORS, WEB_BODY_JSON, 0, reward_api_put, "rewards_put"},
 };
