@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists that come as CSV: qualifications, numbers, points; all or nothing, as people's programs write them, and beside
+// claims.
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "common/buf.h"
+#include "common/text.h"
+#include "tests/system/activity_calls.h"
+
+#define CSV "Content-Type: text/csv\r\n"
+
+static struct call send_csv(struct fixture *f, const char *path, const char *bytes, size_t len)
+{
+  struct http_answer a;
+  http_call(&(struct http_request){.port = f->port,
+                                   .method = "POST",
+                                   .path = path,
+                                   .body = bytes,
+                                   .body_len = len,
+                                   .headers = CSV,
+                                   .timeout_ms = 300000},
+            &a);
+  struct call c = {a.status, a.body_len > 0 ? http_answer_json(&a) : NULL, NULL, NULL, NULL};
+  http_answer_release(&a);
+  return c;
+}
+
+// The answer as "200 3+1" (inserted + duplicates), or "400 line: reason; …".
+static char *outcome_of(struct call *c)
+{
+  struct buf b;
+  size_t i = 0;
+  json_t *item = NULL;
+  buf_init(&b, 1 << 20);
+  buf_printf(&b, "%d", c->status);
+  if (c->status == 200)
+    buf_printf(&b, " %lld+%lld", (long long)number_at(c, "/inserted"), (long long)number_at(c, "/duplicates"));
+  json_array_foreach(json_object_get(c->json, "rejected"), i, item)
+  {
+    buf_printf(&b, " %lld: %s;", (long long)json_integer_value(json_object_get(item, "line")),
+               json_string_value(json_object_get(item, "reason")));
+  }
+  call_release(c);
+  return buf_take(&b);
+}
+
+static void assert_import(struct fixture *f, const char *path, const char *bytes, size_t len, const char *expected)
+{
+  struct call c = send_csv(f, path, bytes, len);
+  char *outcome = outcome_of(&c);
+  if (strcmp(outcome, expected) != 0)
+    fail_msg("POST %s: %s\n--- expected ---\n%s\n--- got ---\n%s", path, bytes, expected, outcome);
+  mem_free(outcome);
+}
+#define ASSERT_IMPORT(f, path, text, expected) assert_import(f, path, text, sizeof(text) - 1, expected)
+
+static void make_activity(struct fixture *f, const char *code)
+{
+  char *path = support_format("/v1/activities/%s", code);
+  make_reward(f);
+  put(f, path, RUNNING(STOCK), 201);
+  mem_free(path);
+}
+
+static int64_t listed(struct fixture *f, const char *code)
+{
+  return sql_int(f->stack->sql,
+                 "select count(*) from largesse.qualification q join largesse.activity a on a.id = q.activity_id where "
+                 "a.code = '%s'",
+                 code);
+}
+
+#define LIST "/v1/activities/list/qualifications"
+
+// B86, B87, B89 and what else a file can look like.
+static void a_list_is_taken_as_people_write_it_or_not_at_all(void **state)
+{
+  struct fixture *f = *state;
+  make_activity(f, "list");
+  // As a spreadsheet saves it: byte order mark, CRLF, no last line end, a row twice. Everybody is on it, the first too.
+  ASSERT_IMPORT(f, LIST, "\xEF\xBB\xBFuserId,source\r\n11,shop\r\n12,app\r\n11,shop\r\n13,app", "200 3+1");
+  ASSERT_IMPORT(f, LIST, "\xEF\xBB\xBFuserId,source\r\n11,shop\r\n12,app\r\n11,shop\r\n13,app", "200 0+4");
+  assert_int_equal(listed(f, "list"), 3);
+  // A row is not a line.
+  ASSERT_IMPORT(f, LIST, "batch,userId,source\n\"a \"\"note\"\", of\ntwo lines\",21,x\n,22,\n", "200 2+0");
+  struct call c = call_with(f, "GET", LIST "?userId=21", NULL, NULL);
+  assert_string_equal(text_at(&c, "/items/0/batch"), "a \"note\", of\ntwo lines");
+  assert_string_equal(text_at(&c, "/items/0/status"), "unused");
+  assert_string_equal(text_at(&c, "/items/0/userId"), "21");
+  call_release(&c);
+  // Extra fields are JSON; numbers keep their digits.
+  ASSERT_IMPORT(f, LIST,
+                "userId,ext\n31,\"{\"\"tier\"\":\"\"gold\"\",\"\"n\"\":9007199254740993}\"\n9223372036854775807,\n",
+                "200 2+0");
+  assert_true(
+      sql_bool(f->stack->sql, "select ext->>'n' = '9007199254740993' from largesse.qualification where user_id = 31"));
+  int64_t before = listed(f, "list");
+  // Spreadsheets spoil ids: both forms are refused, by line.
+  ASSERT_IMPORT(f, LIST, "userId\n41\n00123\n1.00123E+05\n42\n 43 \n",
+                "400 3: userId: must be an id from 1 to 9223372036854775807, without leading zeros;"
+                " 4: userId: must be an id from 1 to 9223372036854775807, without leading zeros;");
+  ASSERT_IMPORT(f, LIST, "userId,source\n41,\"open\n42,x\n43,y\n",
+                "400 2: a quote is not closed, or stands in the middle of a cell;");
+  ASSERT_IMPORT(f, LIST, "userId,source\n41,a\n42,b\"c\n",
+                "400 3: a quote is not closed, or stands in the middle of a cell;");
+  ASSERT_IMPORT(f, LIST, "userId,source\n41,a\n42\n43,b,c\n0,x\n-1,x\n9223372036854775808,x\n,x\n",
+                "400 3: has 1 cells; the header has 2; 4: has 3 cells; the header has 2;"
+                " 5: userId: must be an id from 1 to 9223372036854775807, without leading zeros;"
+                " 6: userId: must be an id from 1 to 9223372036854775807, without leading zeros;"
+                " 7: userId: must be an id from 1 to 9223372036854775807, without leading zeros;"
+                " 8: userId: must be an id from 1 to 9223372036854775807, without leading zeros;");
+  ASSERT_IMPORT(f, LIST, "userId,source\n41,a\xFF\n42,a\0b\n43,\xE4\xBD\xA0\n",
+                "400 2: source: must be UTF-8 without NUL; 3: source: must be UTF-8 without NUL;");
+  ASSERT_IMPORT(f, LIST,
+                "userId,ext\n41,[]\n42,{}\n43,\"{\"\"a\"\":1,\"\"a\"\":2}\"\n44,\"{\"\"a\"\":\"\"\\u0000\"\"}\"\n",
+                "400 2: ext: must be a JSON object; 4: ext: must be a JSON object; 5: ext: must be a JSON object;");
+  ASSERT_IMPORT(f, LIST, "userId;source\n41;a\n", "400 1: header: userId;source: there is no such column;");
+  ASSERT_IMPORT(f, LIST, "userId,userId\n41,42\n", "400 1: header: userId: the column is named twice;");
+  ASSERT_IMPORT(f, LIST, "source\na\n", "400 1: header: userId: the column is missing;");
+  ASSERT_IMPORT(f, LIST, "\n\n", "400 1: the file is empty: its first line names the columns;");
+  assert_int_equal(listed(f, "list"), before);
+  ASSERT_IMPORT(f, LIST, "userId\n", "200 0+0");
+  assert_call(f, "POST", LIST, "{}", 415, NULL);
+  c = send_csv(f, "/v1/activities/nothing/qualifications", "userId\n1\n", 9);
+  assert_int_equal(c.status, 404);
+  assert_string_equal(text_at(&c, "/code"), "ACTIVITY_NOT_FOUND");
+  call_release(&c);
+}
+
+static void many_rejected_rows_are_counted(void **state)
+{
+  struct fixture *f = *state;
+  struct buf b;
+  make_activity(f, "rejects");
+  buf_init(&b, 1 << 20);
+  buf_puts(&b, "userId\n");
+  for (int i = 0; i < 5000; i++) buf_puts(&b, i % 2 ? "x\n" : "1\n");
+  struct call c = send_csv(f, "/v1/activities/rejects/qualifications", buf_text(&b), b.len);
+  assert_int_equal(c.status, 400);
+  assert_int_equal(number_at(&c, "/rejectedCount"), 2500);
+  assert_int_equal(number_at(&c, "/rows"), 5000);
+  assert_int_equal(json_array_size(jsonx_pointer(c.json, "/rejected")), 100);
+  assert_int_equal(number_at(&c, "/inserted"), 0);
+  assert_string_equal(text_at(&c, "/code"), "INVALID_REQUEST");
+  call_release(&c);
+  buf_release(&b);
+  assert_int_equal(listed(f, "rejects"), 0);
+}
+
+// --- numbers
+
+#define NUMBERS "/v1/activities/lottery/numbers"
+
+static void numbers_come_by_range_and_by_list(void **state)
+{
+  struct fixture *f = *state;
+  make_activity(f, "lottery");
+  assert_call(f, "POST", NUMBERS, "{\"from\":1,\"to\":5}", 409, "STATE_CONFLICT");
+  sql_exec(f->stack->sql,
+           "update largesse.activity set kind = 'number', stock_follows_numbers = true, stock_total = 0 where code = "
+           "'lottery'; update largesse.stock set remaining = 0 where activity_id = (select id from "
+           "largesse.activity where code = 'lottery')");
+  struct call c = call_with(f, "POST", NUMBERS, "{\"from\":1,\"to\":1000}", NULL);
+  assert_int_equal(c.status, 200);
+  assert_int_equal(number_at(&c, "/inserted"), 1000);
+  assert_int_equal(number_at(&c, "/duplicates"), 0);
+  call_release(&c);
+  ASSERT_IMPORT(f, NUMBERS, "number\r\n999\r\n1001\r\n1001\r\n0\r\n999999999999", "200 3+2");
+  c = call_with(f, "GET", "/v1/activities/lottery", NULL, NULL);
+  assert_int_equal(number_at(&c, "/availability/total"), 1003);
+  call_release(&c);
+  ASSERT_IMPORT(f, NUMBERS, "number\n2000\n007\n1000000000000\n-1\n",
+                "400 3: number: must be an integer from 0 to 999999999999, without leading zeros;"
+                " 4: number: must be an integer from 0 to 999999999999, without leading zeros;"
+                " 5: number: must be an integer from 0 to 999999999999, without leading zeros;");
+  static const char *const bad[] = {"{}",
+                                    "{\"from\":1}",
+                                    "{\"from\":2,\"to\":1}",
+                                    "{\"from\":-1,\"to\":1}",
+                                    "{\"from\":1.5,\"to\":2}",
+                                    "{\"from\":1,\"to\":1e2}",
+                                    "{\"from\":\"1\",\"to\":2}",
+                                    "{\"from\":null,\"to\":2}",
+                                    "{\"from\":1,\"to\":2,\"to\":3}",
+                                    "{\"from\":1,\"to\":1000000000000}",
+                                    "{\"from\":1,\"to\":1000001}",
+                                    "{\"from\":1,\"to\":2,\"step\":1}",
+                                    "[]",
+                                    ""};
+  for (size_t i = 0; i < ARRAY_LEN(bad); i++) assert_call(f, "POST", NUMBERS, bad[i], 400, "INVALID_REQUEST");
+  assert_int_equal(sql_int(f->stack->sql, "select count(*) from largesse.activity_number"), 1003);
+  // Pages in order, and free ones at random.
+  c = call_with(f, "GET", NUMBERS "?limit=2", NULL, NULL);
+  assert_int_equal(number_at(&c, "/items/0/number"), 0);
+  assert_int_equal(number_at(&c, "/items/1/number"), 1);
+  assert_string_equal(text_at(&c, "/items/1/status"), "available");
+  assert_string_equal(text_at(&c, "/next"), "1");
+  call_release(&c);
+  c = call_with(f, "GET", NUMBERS "?limit=2&after=1001&status=available", NULL, NULL);
+  assert_int_equal(number_at(&c, "/items/0/number"), 999999999999);
+  assert_true(json_is_null(jsonx_pointer(c.json, "/next")));
+  call_release(&c);
+  c = call_with(f, "GET", NUMBERS "?random=10", NULL, NULL);
+  struct call other = call_with(f, "GET", NUMBERS "?random=10", NULL, NULL);
+  assert_int_equal(json_array_size(jsonx_pointer(c.json, "/items")), 10);
+  assert_false(json_equal(c.json, other.json));
+  call_release(&c);
+  call_release(&other);
+  static const char *const queries[] = {"?random=0",         "?random=1001",          "?random=x", "?status=free",
+                                        "?random=5&after=1", "?random=5&status=sold", "?limit=0",  "?after=-2"};
+  for (size_t i = 0; i < ARRAY_LEN(queries); i++) {
+    char *path = support_format(NUMBERS "%s", queries[i]);
+    assert_call(f, "GET", path, NULL, 400, "INVALID_REQUEST");
+    mem_free(path);
+  }
+  assert_call(f, "GET", "/v1/activities/nothing/numbers?random=5", NULL, 404, "ACTIVITY_NOT_FOUND");
+}
+
+// --- points and users
+
+static void points_are_given_once_per_key(void **state)
+{
+  struct fixture *f = *state;
+  struct call c = call_with(f, "GET", "/v1/users/501/points", NULL, NULL);
+  assert_int_equal(c.status, 200);
+  assert_int_equal(number_at(&c, "/balance"), 0);
+  assert_int_equal(json_array_size(jsonx_pointer(c.json, "/entries")), 0);
+  call_release(&c);
+  for (int i = 0; i < 2; i++) {
+    c = call_with(f, "POST", "/v1/users/501/points", "{\"bizId\":\"o-1\",\"amount\":100,\"reason\":\"order\"}", NULL);
+    assert_int_equal(c.status, 200);
+    assert_int_equal(number_at(&c, "/balance"), 100);
+    assert_string_equal(text_at(&c, "/entries/0/bizId"), "o-1");
+    assert_int_equal(c.replayed != NULL, i == 1);
+    call_release(&c);
+  }
+  assert_call(f, "POST", "/v1/users/501/points", "{\"bizId\":\"o-1\",\"amount\":101,\"reason\":\"order\"}", 422,
+              "BIZ_ID_REUSED");
+  ASSERT_IMPORT(f, "/v1/points",
+                "userId,amount,bizId,reason\n501,5,o-2,\"a, b\"\n9007199254740993,7,o-1,\n501,5,o-2,\"a, b\"\n",
+                "200 2+1");
+  ASSERT_IMPORT(f, "/v1/points", "userId,amount,bizId,reason\n501,5,o-2,\"a, b\"\n9007199254740993,7,o-1,\n",
+                "200 0+2");
+  ASSERT_IMPORT(f, "/v1/points", "userId,amount,bizId\n502,5,o-1\n501,6,o-1\n",
+                "400 3: bizId: was used for another grant of this user;");
+  ASSERT_IMPORT(f, "/v1/points", "userId,amount,bizId\n502,0,a\n502,1.5,b\n502,1,a b\n502,1,\n",
+                "400 2: amount: must be an integer from 1 to 1000000000000;"
+                " 3: amount: must be an integer from 1 to 1000000000000;"
+                " 4: bizId: must be 1 to 64 characters of A-Z a-z 0-9 . _ : -; 5: bizId: is empty;");
+  c = call_with(f, "GET", "/v1/users/9007199254740993/points", NULL, NULL);
+  assert_int_equal(number_at(&c, "/balance"), 7);
+  call_release(&c);
+  c = call_with(f, "GET", "/v1/users/501/points?limit=1", NULL, NULL);
+  assert_int_equal(number_at(&c, "/balance"), 105);
+  assert_int_equal(number_at(&c, "/entries/0/amount"), 100);
+  char *next = support_format("/v1/users/501/points?after=%s", text_at(&c, "/next"));
+  call_release(&c);
+  c = call_with(f, "GET", next, NULL, NULL);
+  assert_int_equal(json_array_size(jsonx_pointer(c.json, "/entries")), 1);
+  assert_string_equal(text_at(&c, "/entries/0/reason"), "a, b");
+  call_release(&c);
+  mem_free(next);
+}
+
+// B77, B81, B82, B83.
+static void bad_amounts_and_ids_change_nothing(void **state)
+{
+  struct fixture *f = *state;
+  static const char *const amounts[] = {
+      "-1000",          "-1", "0", "1.5", "1e2", "\"1\"", "null", "true", "9223372036854775808", "1000000000001",
+      "1,\"amount\":-1"};
+  for (size_t i = 0; i < ARRAY_LEN(amounts); i++) {
+    char *body = support_format("{\"bizId\":\"b%zu\",\"reason\":\"x\",\"amount\":%s}", i, amounts[i]);
+    assert_call(f, "POST", "/v1/users/601/points", body, 400, "INVALID_REQUEST");
+    mem_free(body);
+  }
+  static const struct {
+    const char *method, *path, *body;
+    int status;
+  } cases[] = {
+      {"POST", "/v1/users/601/points", "{\"amount\":1,\"reason\":\"x\"}", 400},
+      {"POST", "/v1/users/601/points", "{\"bizId\":\"a\",\"bizId\":\"b\",\"amount\":1,\"reason\":\"x\"}", 400},
+      {"POST", "/v1/users/601/points", "{\"bizId\":\"a b\",\"amount\":1,\"reason\":\"x\"}", 400},
+      {"POST", "/v1/users/601/points", "{\"bizId\":\"a\",\"amount\":1}", 400},
+      {"POST", "/v1/users/601/points", "{\"bizId\":\"a\",\"amount\":1,\"reason\":\"\\u0000\"}", 400},
+      {"POST", "/v1/users/0/points", "{\"bizId\":\"a\",\"amount\":1,\"reason\":\"x\"}", 400},
+      {"POST", "/v1/users/9223372036854775808/points", "{\"bizId\":\"a\",\"amount\":1,\"reason\":\"x\"}", 400},
+      {"POST", "/v1/users/1.0/points", "{\"bizId\":\"a\",\"amount\":1,\"reason\":\"x\"}", 400},
+      {"GET", "/v1/users/x/points", NULL, 400},
+      {"GET", "/v1/users/601/points?after=x", NULL, 400},
+      {"PUT", "/v1/users/601/attributes", "[]", 400},
+      {"PUT", "/v1/users/601/attributes", "1", 400},
+      {"PUT", "/v1/users/601/attributes", "{\"a\":1,\"a\":2}", 400},
+      {"PUT", "/v1/users/601/attributes", "{\"a\":\"\\u0000\"}", 400},
+      {"PUT", "/v1/users/601/attributes", "{\"a\":\"\xFF\"}", 400},
+      {"PUT", "/v1/users/0/attributes", "{}", 400},
+      {"PUT", "/v1/users/601/progress/t", "{}", 400},
+      {"PUT", "/v1/users/601/progress/t", "{\"value\":\"1\"}", 400},
+      {"PUT", "/v1/users/601/progress/t", "{\"value\":null}", 400},
+      {"PUT", "/v1/users/601/progress/t", "{\"value\":true}", 400},
+      {"PUT", "/v1/users/601/progress/t", "{\"value\":1,\"value\":2}", 400},
+      {"PUT", "/v1/users/601/progress/t", "{\"value\":1,\"more\":2}", 400},
+      {"PUT", "/v1/users/601/progress/a%20b", "{\"value\":1}", 400},
+      {"PUT", "/v1/users/-1/progress/t", "{\"value\":1}", 400},
+      {"PUT", "/v1/activities/blocks/blocked-users/0", "{}", 400},
+      {"PUT", "/v1/activities/blocks/blocked-users/9223372036854775808", "{}", 400},
+      {"PUT", "/v1/activities/blocks/blocked-users/7", "{\"reason\":1}", 400},
+      {"PUT", "/v1/activities/nothing/blocked-users/7", "{}", 404},
+      {"DELETE", "/v1/activities/nothing/blocked-users/7", NULL, 404},
+      {"GET", "/v1/activities/nothing/blocked-users", NULL, 404},
+      {"GET", "/v1/activities/nothing/qualifications", NULL, 404},
+      {"GET", "/v1/activities/blocks/qualifications?status=new", NULL, 400},
+      {"GET", "/v1/activities/blocks/qualifications?userId=0", NULL, 400},
+      {"GET", "/v1/users/601/progress/t", NULL, 404},
+  };
+  make_activity(f, "blocks");
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+    assert_call(f, cases[i].method, cases[i].path, cases[i].body, cases[i].status, NULL);
+  assert_int_equal(sql_int(f->stack->sql,
+                           "select (select count(*) from largesse.points_account where user_id = 601) + (select "
+                           "count(*) from largesse.user_attribute) + (select count(*) from largesse.user_progress) + "
+                           "(select count(*) from largesse.blocked_user)"),
+                   0);
+}
+
+static void what_is_known_of_users_is_put_and_read(void **state)
+{
+  struct fixture *f = *state;
+  assert_call(f, "PUT", "/v1/users/9007199254740993/attributes", "{\"level\":5,\"big\":12345678901234567890.125}", 200,
+              NULL);
+  put(f, "/v1/users/9007199254740993/attributes", "{\"level\":6,\"exact\":0.1000}", 200);
+  struct http_answer a;
+  http_get(f->port, "/v1/users/9007199254740993/attributes", &a);
+  assert_string_equal(a.body, "{\"exact\": 0.1000, \"level\": 6}");
+  http_answer_release(&a);
+  put(f, "/v1/users/701/progress/day.7", "{\"value\":3}", 200);
+  put(f, "/v1/users/701/progress/day.7", "{\"value\":0}", 200);
+  put(f, "/v1/users/701/progress/rate", "{\"value\":0.5}", 200);
+  struct call c = call_with(f, "GET", "/v1/users/701/progress", NULL, NULL);
+  assert_int_equal(json_array_size(jsonx_pointer(c.json, "/items")), 2);
+  call_release(&c);
+  c = call_with(f, "GET", "/v1/users/701/progress/day.7", NULL, NULL);
+  assert_int_equal(number_at(&c, "/value"), 0);
+  call_release(&c);
+  make_activity(f, "black");
+  put(f, "/v1/activities/black/blocked-users/7", "{\"reason\":\"abuse\"}", 201);
+  put(f, "/v1/activities/black/blocked-users/7", "{\"reason\":\"abuse\"}", 200);
+  assert_call(f, "PUT", "/v1/activities/black/blocked-users/8", NULL, 201, NULL);
+  c = call_with(f, "GET", "/v1/activities/black/blocked-users?limit=1", NULL, NULL);
+  assert_string_equal(text_at(&c, "/items/0/reason"), "abuse");
+  assert_string_equal(text_at(&c, "/next"), "7");
+  call_release(&c);
+  for (int i = 0; i < 2; i++) assert_call(f, "DELETE", "/v1/activities/black/blocked-users/7", NULL, 204, NULL);
+  assert_int_equal(sql_int(f->stack->sql, "select count(*) from largesse.blocked_user"), 1);
+}
+
+// --- large
+
+struct background {
+  pthread_t thread;
+  struct fixture *f;
+  struct buf *csv;
+  int status;
+  int64_t inserted;
+  double seconds;
+  bool is_over;
+};
+
+static void *import_in_background(void *ctx)
+{
+  struct background *b = ctx;
+  struct http_answer a;
+  http_call(&(struct http_request){.port = b->f->port,
+                                   .method = "POST",
+                                   .path = "/v1/activities/large/qualifications",
+                                   .body = b->csv->data,
+                                   .body_len = b->csv->len,
+                                   .headers = CSV,
+                                   .timeout_ms = 280000},
+            &a);
+  json_t *json = a.body_len > 0 ? http_answer_json(&a) : NULL;
+  b->status = a.status;
+  b->seconds = a.seconds;
+  b->inserted = json_integer_value(json_object_get(json, "inserted"));
+  json_decref(json);
+  http_answer_release(&a);
+  __atomic_store_n(&b->is_over, true, __ATOMIC_SEQ_CST);
+  return NULL;
+}
+
+static void make_large(struct buf *b, int rows, int large_every)
+{
+  buf_puts(b, "userId,source,ext\n");
+  for (int i = 1; i <= rows; i++) {
+    buf_printf(b, "%d,shop,", i);
+    if (large_every > 0 && i % large_every == 0) {
+      buf_puts(b, "\"{\"\"note\"\":\"\"");
+      for (int k = 0; k < 64 * 1024 / 64; k++)
+        buf_puts(b, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde ");
+      buf_puts(b, "\"\"}\"");
+    }
+    buf_putc(b, '\n');
+  }
+}
+
+// B73: a long list with some fields of 64 KiB finishes, no session waits for its client, and claims go on meanwhile.
+static void a_long_list_is_imported_beside_claims(void **state)
+{
+  struct fixture *f = *state;
+  bool is_long = getenv("LARGESSE_CHAOS") != NULL;
+  int rows = is_long ? 500000 : 100000, claims = 0;
+  double slowest = 0, began = support_now();
+  struct buf csv;
+  buf_init(&csv, 64 << 20);
+  make_large(&csv, rows, is_long ? 2000 : 4000);
+  assert_int_equal(buf_result(&csv), RESULT_OK);
+  make_reward(f);
+  put(f, "/v1/activities/large", RUNNING(",\"stock\":{\"total\":1000000},\"limits\":[]"), 201);
+  put(f, "/v1/activities/beside", RUNNING(",\"stock\":{\"total\":1000000},\"limits\":[]"), 201);
+  assert_call(f, "POST", "/v1/activities/large/publish", "{}", 200, NULL);
+  assert_call(f, "POST", "/v1/activities/beside/publish", "{}", 200, NULL);
+  struct background b = {.f = f, .csv = &csv};
+  WAIT_FOR(claim_is(f, "beside", "first", 201), 5);
+  assert_int_equal(pthread_create(&b.thread, NULL, import_in_background, &b), 0);
+  while (!__atomic_load_n(&b.is_over, __ATOMIC_SEQ_CST)) {
+    char biz_id[32];
+    double start_at = support_now();
+    (void)snprintf(biz_id, sizeof biz_id, "c%d", claims);
+    claim(f, claims % 2 ? "beside" : "large", biz_id, 201, NULL);
+    if (support_now() - start_at > slowest) slowest = support_now() - start_at;
+    claims++;
+    assert_int_equal(sql_int(f->stack->sql,
+                             "select count(*) from pg_stat_activity where datname = current_database() "
+                             "and wait_event = 'ClientRead' and state <> 'idle' and state_change < "
+                             "clock_timestamp() - interval '30 s'"),
+                     0);
+  }
+  pthread_join(b.thread, NULL);
+  print_message("%d rows, %zu bytes in %.2f s; meanwhile %d claims, the slowest took %.3f s\n", rows, csv.len,
+                b.seconds, claims, slowest);
+  assert_int_equal(b.status, 200);
+  assert_int_equal(b.inserted, rows);
+  assert_int_equal(listed(f, "large"), rows);
+  assert_true(claims > 5 && slowest < 2 && support_now() - began < 60);
+  buf_release(&csv);
+}
+
+// --- commands
+
+static char *run(struct fixture *f, int expected, const char *const *args)
+{
+  struct buf out;
+  buf_init(&out, 1 << 20);
+  int status = stack_command(f->stack, "scheduler", args, &out);
+  if (status != expected) fail_msg("scheduler %s %s: %d %s", args[0], args[1], status, buf_text(&out));
+  return buf_take(&out);
+}
+#define RUN(f, expected, ...) run(f, expected, (const char *const[]){__VA_ARGS__, NULL})
+
+static void assert_says(char *output, const char *text)
+{
+  if (strstr(output, text) == NULL) fail_msg("'%s' is not in: %s", text, output);
+  mem_free(output);
+}
+
+static void commands_do_the_same(void **state)
+{
+  struct fixture *f = *state;
+  make_activity(f, "by-hand");
+  sql_exec(f->stack->sql, "update largesse.activity set kind = 'number' where code = 'by-hand'");
+  assert_says(RUN(f, 0, "numbers", "add", "by-hand", "1-1000"), "1000 rows: 1000 inserted, 0 duplicates\n");
+  char *file = support_write("numbers.csv", "number\n1000\n1001\n");
+  assert_says(RUN(f, 0, "numbers", "add", "by-hand", file, "--format", "json"),
+              "{\"rows\":2,\"inserted\":1,\"duplicates\":1}\n");
+  mem_free(file);
+  assert_says(RUN(f, 64, "numbers", "add", "by-hand", "5-1"), "a range is of 1 to 1000000 numbers");
+  assert_says(RUN(f, 65, "numbers", "add", "nothing", "1-5"), "ACTIVITY_NOT_FOUND");
+  assert_says(RUN(f, 65, "numbers", "add", "by-hand", "/nowhere.csv"), "/nowhere.csv: No such file");
+  assert_says(RUN(f, 0, "numbers", "list", "by-hand"), "1001          available");
+  assert_says(RUN(f, 0, "numbers", "list", "by-hand", "--status", "sold"), "none");
+  assert_says(RUN(f, 0, "numbers", "list", "by-hand", "--random", "3", "--format", "json"), "\"status\":\"available\"");
+  assert_says(RUN(f, 65, "numbers", "list", "nothing"), "ACTIVITY_NOT_FOUND");
+
+  file = support_write("users.csv", "userId,source\r\n1,a\r\n2,b\r\n1,c");
+  assert_says(RUN(f, 0, "qualifications", "import", "--activity", "by-hand", file),
+              "3 rows: 2 inserted, 1 duplicates\n");
+  mem_free(file);
+  file = support_write("users.csv", "userId,source\n3,a\nx,b\n04,c\n");
+  char *output = RUN(f, 65, "qualifications", "import", "--activity", "by-hand", file);
+  assert_non_null(strstr(output, "users.csv:3: userId: must be an id"));
+  assert_non_null(strstr(output, "users.csv:4: userId: must be an id"));
+  assert_says(output, "2 rows are rejected; nothing was inserted");
+  mem_free(file);
+  assert_int_equal(listed(f, "by-hand"), 2);
+  assert_says(RUN(f, 64, "qualifications", "import", "x.csv"), "--activity is needed");
+  assert_says(RUN(f, 0, "qualifications", "list", "--activity", "by-hand"), "2                     unused");
+
+  assert_says(RUN(f, 0, "points", "grant", "801", "--amount", "299", "--key", "k", "--reason", "gift"),
+              "balance 299\n");
+  assert_says(RUN(f, 0, "points", "grant", "801", "--amount", "299", "--key", "k", "--reason", "gift"),
+              "nothing changed");
+  assert_says(RUN(f, 65, "points", "grant", "801", "--amount", "300", "--key", "k", "--reason", "gift"),
+              "BIZ_ID_REUSED");
+  assert_says(RUN(f, 64, "points", "grant", "801", "--amount", "1.5", "--key", "k", "--reason", "gift"),
+              "--amount must be");
+  assert_says(RUN(f, 64, "points", "grant", "801", "--amount", "1", "--key", "k"), "--reason is needed");
+  file = support_write("points.csv", "userId,amount,bizId\n801,1,k2\n802,5,k\n");
+  assert_says(RUN(f, 0, "points", "grant", "--file", file), "2 rows: 2 inserted, 0 duplicates\n");
+  assert_says(RUN(f, 0, "points", "grant", "--file", file), "2 rows: 0 inserted, 2 duplicates\n");
+  mem_free(file);
+  file = support_write("points.csv", "userId,amount,bizId\n801,1,k3\n802,6,k\n");
+  assert_says(RUN(f, 65, "points", "grant", "--file", file),
+              "points.csv:3: bizId: was used for another grant of this user");
+  mem_free(file);
+  assert_says(RUN(f, 0, "points", "show", "801"), "balance: 300\n");
+  assert_says(RUN(f, 0, "points", "show", "801", "--format", "json"), "{\"balance\":300,\"entries\":[\n{\"id\":");
+  assert_says(RUN(f, 0, "points", "show", "999"), "balance: 0\n");
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_list_is_taken_as_people_write_it_or_not_at_all),
+      cmocka_unit_test(many_rejected_rows_are_counted),
+      cmocka_unit_test(numbers_come_by_range_and_by_list),
+      cmocka_unit_test(points_are_given_once_per_key),
+      cmocka_unit_test(bad_amounts_and_ids_change_nothing),
+      cmocka_unit_test(what_is_known_of_users_is_put_and_read),
+      cmocka_unit_test(a_long_list_is_imported_beside_claims),
+      cmocka_unit_test(commands_do_the_same),
+  };
+  return cmocka_run_group_tests(tests, start, stop);
+}
