@@ -42,7 +42,7 @@
 #define CHANNEL_CHARS_MAX    64
 #define STOCK_UNITS_MAX      INT64_C(1000000000000)  // largest total of an activity
 #define NUMBER_MAX           INT64_C(999999999999)   // largest number of a number activity
-#define POINTS_MAX           INT64_C(1000000000000)  // of one grant
+#define POINTS_GRANT_MAX     INT64_C(1000000000000)  // of one grant of points
 #define MESSAGE_CLAIMS_MAX   100                     // claims in one message of a lane
 #define PRICE_MAX            INT64_C(1000000000000)  // of one unit, in minor units
 #define POINTS_MAX           INT64_C(1000000000)     // of one unit

@@ -11,7 +11,6 @@
 #include "scheduler/claim.h"
 
 #define CLAIM_NUMBERS_MAX 100
-#define NUMBER_MAX        999999999999
 
 struct web_request;
 

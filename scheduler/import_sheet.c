@@ -87,7 +87,7 @@ static void take_header(struct import_sheet *s, int64_t line, const struct csv_c
 static const char *check_number(enum import_kind kind, const struct csv_cell *cell, int64_t *out)
 {
   int64_t min = kind == IMPORT_NUMBER ? 0 : 1;
-  int64_t max = kind == IMPORT_NUMBER ? NUMBER_MAX : kind == IMPORT_AMOUNT ? POINTS_MAX : INT64_MAX;
+  int64_t max = kind == IMPORT_NUMBER ? NUMBER_MAX : kind == IMPORT_AMOUNT ? POINTS_GRANT_MAX : INT64_MAX;
   if (text_to_i64(cell->bytes, cell->len, out) == RESULT_OK && *out >= min && *out <= max) return NULL;
   switch (kind) {
     case IMPORT_NUMBER: return "must be an integer from 0 to 999999999999, without leading zeros";

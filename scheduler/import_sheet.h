@@ -21,7 +21,7 @@
 enum import_kind {
   IMPORT_ID,      // 1 … 2^63−1
   IMPORT_NUMBER,  // 0 … 999,999,999,999
-  IMPORT_AMOUNT,  // 1 … POINTS_MAX
+  IMPORT_AMOUNT,  // 1 … POINTS_GRANT_MAX
   IMPORT_KEY,     // an idempotency key
   IMPORT_TEXT,    // UTF-8 up to chars_max; empty: none
   IMPORT_OBJECT,  // a JSON object; empty: none

@@ -62,7 +62,7 @@ void points_api_grant(struct web_request *req)
   const char *key = jsonx_read_text(&r, "bizId", true, BIZ_ID_BYTES_MAX);
   if (key != NULL && !text_is_biz_id(key, strlen(key)))
     jsonx_reader_fail(&r, "bizId", "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -");
-  jsonx_read_i64(&r, "amount", true, 1, POINTS_MAX, &amount);
+  jsonx_read_i64(&r, "amount", true, 1, POINTS_GRANT_MAX, &amount);
   const char *reason = jsonx_read_text(&r, "reason", true, REASON_CHARS_MAX);
   if (jsonx_reader_finish(&r) != RESULT_OK) {
     api_reply_invalid(req, r.fault);

@@ -26,7 +26,7 @@ static const char *check_grant(const struct command *c, int64_t *out_user_id, in
 {
   if (!read_user(c, out_user_id)) return "USER must be an id from 1 to 9223372036854775807";
   if (c->amount == NULL || text_to_i64(c->amount, strlen(c->amount), out_amount) != RESULT_OK || *out_amount < 1 ||
-      *out_amount > POINTS_MAX)
+      *out_amount > POINTS_GRANT_MAX)
     return "--amount must be an integer from 1 to 1000000000000";
   if (c->key == NULL || !text_is_biz_id(c->key, strlen(c->key)))
     return "--key must be 1 to 64 characters of A-Z a-z 0-9 . _ : -; it makes repeating safe";
