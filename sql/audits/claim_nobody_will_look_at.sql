@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A claim that is being issued or taken back is due at some time or under review; a finished one is neither.
+-- A claim that is being issued, paid, paid back or taken back is due at some time or under review; a finished one is neither. What was paid too late may wait
+-- for a person, and so may a refund that was refused.
 -- Parameters: i_activity_id. Result: a row per claim where that is not so. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_nobody_will_look_at(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
@@ -10,11 +11,12 @@ as $$
          format('%s, next attempt %s, %s', c.status, coalesce(largesse.time_text(c.next_attempt_at), 'never'),
                 case when c.review_since is null then 'not under review' else 'under review' end)
     from largesse.claim c
-   cross join lateral (select c.status = 'issuing' or coalesce(c.reversal, 'done') not in ('done', 'not_found') as is_open) w
+   cross join lateral (select c.status = 'issuing' or coalesce(c.reversal, 'done') not in ('done', 'not_found')
+                              or coalesce(c.payment, 'done') not in ('done', 'refused', 'void') or coalesce(c.refund, 'done') not in ('done', 'refused') as is_open) w
    where c.activity_id = i_activity_id
      and case when w.is_open then c.next_attempt_at is null and c.review_since is null
-              else c.next_attempt_at is not null or c.review_since is not null end
-     and c.status in ('issuing', 'succeeded', 'failed', 'rolled_back', 'cancelled')
+              else c.next_attempt_at is not null or c.review_since is not null and coalesce(c.review_cause, '') <> 'late_payment' and coalesce(c.refund, '') <> 'refused' end
+     and c.status in ('held', 'issuing', 'succeeded', 'failed', 'rolled_back', 'cancelled', 'expired')
 $$;
 select largesse.audit_register('claim_nobody_will_look_at', 'critical',
   'No accepted claim can be forgotten.',
