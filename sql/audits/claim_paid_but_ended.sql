@@ -12,7 +12,7 @@ as $$
     from largesse.claim c
    cross join lateral (
      select c.status in ('issuing', 'succeeded') as is_live,
-            c.payment <> 'done' and c.status <> 'held' and (
+            c.payment <> 'done' and c.status not in ('held', 'issuing', 'succeeded') and (
               exists (select from largesse.attempt t
                        where t.activity_id = i_activity_id and t.claim_id = c.id and t.outcome = 'done' and t.step in ('charge', 'inquire_charge'))
               or exists (select from largesse.callback b

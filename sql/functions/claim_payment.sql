@@ -73,7 +73,7 @@ $$;
 -- reward is due, or it has succeeded. One whose hold has run out expires first. What has ended is paid late: its activity says whether it gets everything back
 -- that it had asked for (if all of that is free), or the money goes back, or a person decides.
 -- Parameters: keys and the provider's references or nulls (parallel arrays), all of one activity. Result: a row per claim that this news changed: its status now, and
--- whether it waits for a person. Locks: stock; for late ones usage, event usage, groups, qualifications; numbers; the claims; letters. Errors: 22023 for several
+-- whether it waits for a person. Locks: as claim_holdings_lock; the claims; letters. Errors: 22023 for several
 -- activities; 40P01, 40001 (repeat).
 create or replace function largesse.claim_paid(i_activity_ids bigint[], i_claim_ids bigint[], i_refs text[])
 returns table (activity_id bigint, claim_id bigint, status text, under_review boolean)
@@ -92,7 +92,7 @@ begin
   if (select count(distinct a) from unnest(i_activity_ids) a) > 1 then
     raise exception 'claims that take or give stock must be of one activity' using errcode = 'invalid_parameter_value';
   end if;
-  perform 1 from largesse.stock s where s.activity_id = i_activity_ids[1] order by s.segment for update;
+  perform largesse.claim_holdings_lock(i_activity_ids[1], i_claim_ids, 0);
   v_now := largesse.clock_now();
   select * into v_activity from largesse.activity a where a.id = i_activity_ids[1];
   -- From here on no claim of the activity begins or ends: that takes the stock's lock.
@@ -116,7 +116,6 @@ begin
     from unnest(i_activity_ids, i_claim_ids) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c
    where c.status in ('expired', 'cancelled', 'failed', 'rolled_back') and c.payment <> 'done';
   if v_claims is not null then
-    if v_activity.late_payment = 'reallocate' then perform largesse.claim_holdings_lock(v_activity.id, v_claims, 0); end if;
     perform largesse.claim_paid_mark(v_keys, v_claims, array(
       select (select r.ref from unnest(i_claim_ids, i_refs) as r(c, ref) where r.c = v.c and r.ref is not null limit 1)
         from unnest(v_claims) with ordinality as v(c, n) order by v.n));
@@ -147,9 +146,8 @@ begin
   perform largesse.claim_letters_settled(i_activity_ids, i_claim_ids);
 end $$;
 
--- Claims that are paid and have what they asked for go on: what they hold is sold, and the reward is due with a ladder of its own; without one they have
--- succeeded. Parameters: keys (parallel arrays), of one activity whose stock the caller holds. Result: the claims and their status now.
--- Locks: numbers, then the claims. Errors: as claim_move.
+-- Claims that are paid go on: what they asked for is theirs, and the reward is due with a ladder of its own; without one they have succeeded.
+-- Parameters: keys (parallel arrays), of one activity. Result: the claims and their status now. Locks: the caller has called claim_holdings_lock; the claims. Errors: as claim_move.
 create or replace function largesse.claim_go_on(i_activity_ids bigint[], i_claim_ids bigint[])
 returns table (activity_id bigint, claim_id bigint, status text)
 language plpgsql volatile security definer
@@ -157,29 +155,14 @@ set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set e
 as $$
 #variable_conflict use_column
 declare
-  v_with    bigint[];
-  v_without bigint[];
+  v_part record;
 begin
-  perform 1 from unnest(i_activity_ids, i_claim_ids) as r(a, c) join largesse.activity_number n on n.activity_id = r.a and n.claim_id = r.c
-    order by n.number for update of n;
-  update largesse.activity_number n set status = 'sold'
-    from unnest(i_activity_ids, i_claim_ids) as r(a, c) where n.activity_id = r.a and n.claim_id = r.c and n.status <> 'sold';
-  update largesse.claim c
-     set step = case when c.reward_id is not null then 'deliver' end, outcome = null
-    from unnest(i_activity_ids, i_claim_ids) as r(a, c) where c.activity_id = r.a and c.id = r.c;
-  select array_agg(c.id order by c.id) filter (where c.reward_id is not null), array_agg(c.id order by c.id) filter (where c.reward_id is null)
-    into v_with, v_without
-    from unnest(i_activity_ids, i_claim_ids) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c;
-  if v_without is not null then
-    return query select m.activity_id, m.claim_id, 'succeeded'
-      from largesse.claim_move(array_fill(i_activity_ids[1], array[cardinality(v_without)]), v_without, 'succeeded', null, null, null) m;
-  end if;
-  if v_with is not null then
-    return query select m.activity_id, m.claim_id, 'issuing'
-      from largesse.claim_move(array_fill(i_activity_ids[1], array[cardinality(v_with)]), v_with, 'issuing', null, null, null) m;
-    update largesse.claim c set next_attempt_at = largesse.clock_now()
-      from unnest(v_with) as r(c) where c.activity_id = i_activity_ids[1] and c.id = r.c and c.status = 'issuing';
-  end if;
+  for v_part in
+    select case when c.reward_id is null then 'succeeded' else 'issuing' end as next, array_agg(c.activity_id order by c.id) as a, array_agg(c.id order by c.id) as c
+      from unnest(i_activity_ids, i_claim_ids) as r(a, id) join largesse.claim c on c.activity_id = r.a and c.id = r.id group by 1
+  loop
+    return query select m.activity_id, m.claim_id, v_part.next from largesse.claim_move(v_part.a, v_part.c, v_part.next, null, null, null) m;
+  end loop;
 end $$;
 
 -- A payment that was made after its claim had ended. Parameters: the claim's row, marked as paid; the activity's policy. Result: the claim, its status now, and
@@ -226,7 +209,7 @@ end $$;
 
 -- Payments will not be made: the claims that are held for them expire and give everything back; those that ended before owe nothing. A payment that is known to
 -- be made stays made. Parameters: keys; failure codes and details (parallel arrays, or null); of one activity. Result: the claims that this changed, and their
--- status now. Locks: stock; the claims; as claim_move. Errors: as claim_move.
+-- status now. Locks: as claim_holdings_lock; the claims; letters. Errors: as claim_move.
 create or replace function largesse.claim_payment_refused(i_activity_ids bigint[], i_claim_ids bigint[], i_codes text[], i_details text[])
 returns table (activity_id bigint, claim_id bigint, status text)
 language plpgsql volatile security definer
@@ -241,7 +224,7 @@ begin
   if (select count(distinct a) from unnest(i_activity_ids) a) > 1 then
     raise exception 'claims that give stock back must be of one activity' using errcode = 'invalid_parameter_value';
   end if;
-  perform 1 from largesse.stock s where s.activity_id = i_activity_ids[1] order by s.segment for update;
+  perform largesse.claim_holdings_lock(i_activity_ids[1], i_claim_ids, 0);
   with found_rows as materialized (
     select c.activity_id, c.id from unnest(i_activity_ids, i_claim_ids) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c
      where c.payment in ('due', 'pending', 'retry', 'unknown') order by c.id for no key update of c

@@ -165,12 +165,13 @@ language plpgsql volatile
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
-  if exists (select from unnest(i_claims) as r(id) cross join lateral (select k.review_cause from largesse.claim k where k.activity_id = i_activity_id and k.id = r.id limit 1) k
-              where k.review_cause = 'late_payment') then
-    perform largesse.claim_holdings_lock(i_activity_id, i_claims, 0);
-  elsif i_kind <> 'retry' then  -- a plain retry takes and gives nothing
-    perform 1 from largesse.stock s where s.activity_id = i_activity_id order by s.segment for update;
+  -- A plain retry takes and gives nothing.
+  if i_kind = 'retry' and not exists (
+      select from unnest(i_claims) as r(id) cross join lateral (select k.review_cause from largesse.claim k where k.activity_id = i_activity_id and k.id = r.id limit 1) k
+       where k.review_cause = 'late_payment') then
+    return;
   end if;
+  perform largesse.claim_holdings_lock(i_activity_id, i_claims, 0);
 end $$;
 
 -- Does the items that are numbered; they are of one activity, or have no claim.

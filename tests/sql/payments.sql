@@ -7,36 +7,28 @@ begin
   if i_actual is distinct from i_expected then raise exception '%: expected %, got %', i_what, i_expected, i_actual; end if;
 end $$;
 select largesse.reward_put('probe', 'wallet', 100, 'CNY', '{}');
-insert into largesse.reward (code, provider, amount, currency, purpose, created_at) values ('n', 'bank', 500, 'CNY', 'payment', now());
--- An activity of numbers with two in all for each user; i_reward: something is delivered for them.
+-- An activity of a thousand numbers, three in all for each user; i_reward: something is delivered for them.
 create function probe.activity(i_code text, i_late text, i_reward boolean) returns void language plpgsql as $$
 begin
-  perform largesse.activity_put(jsonb_build_object('code', i_code, 'name', i_code, 'kind', 'reward', 'timeZone', 'UTC', 'rewardCode', 'probe',
-    'startAt', now() - interval '1 hour', 'endAt', now() + interval '1 day', 'stock', '{"total": 1000}'::jsonb, 'limits', '[{"count": 3, "period": "total"}]'::jsonb), 'test', null);
+  perform largesse.activity_put(jsonb_strip_nulls(jsonb_build_object('code', i_code, 'name', i_code, 'kind', 'number', 'timeZone', 'UTC', 'rewardCode', case when i_reward then 'probe' end,
+    'startAt', now() - interval '1 hour', 'endAt', now() + interval '1 day', 'stock', '{"total": 1000}'::jsonb, 'limits', '[{"count": 3, "period": "total"}]'::jsonb,
+    'price', '{"amount": 500, "currency": "CNY"}'::jsonb, 'paymentProvider', 'bank', 'holdFor', '15m', 'latePayment', i_late)), 'test', null);
+  perform largesse.numbers_add(i_code, null, 1, 1000, 'test');
   perform largesse.activity_action(i_code, 'publish', 'test', null, null);
-  update largesse.activity set kind = 'number', late_payment = i_late, reward_id = case when i_reward then reward_id end,
-         payment_id = (select id from largesse.reward where purpose = 'payment') where code = i_code;
-  insert into largesse.activity_number (activity_id, number) select a.id, n from largesse.activity a, generate_series(1, 1000) n where a.code = i_code;
 end $$;
 select probe.activity('given', 'reallocate', true), probe.activity('bare', 'reallocate', false), probe.activity('back', 'refund', true), probe.activity('asked', 'review', true);
 create temp sequence users;
 create temp sequence numbers;
 
--- Numbers held for a user, as claim_submit holds them. Its id.
+-- Numbers held for a user. Its id.
 create function probe.hold(i_code text, i_numbers bigint[], i_user bigint default nextval('users')) returns bigint language plpgsql as $$
 declare
-  v_id bigint;
+  v record;
 begin
-  insert into largesse.claim (activity_id, user_id, created_at, updated_at, next_attempt_at, quantity, reward_id, biz_id, status, step, numbers, payment_id, payment, deadline)
-    select a.id, i_user, clock_timestamp(), clock_timestamp(), clock_timestamp(), cardinality(i_numbers), a.reward_id, 'b' || i_user || '-' || nextval('users'), 'held', 'charge', i_numbers,
-           a.payment_id, 'due', clock_timestamp() + interval '15 minutes' from largesse.activity a where a.code = i_code returning id into v_id;
-  update largesse.activity_number n set status = 'held', claim_id = v_id
-    from largesse.activity a where a.code = i_code and n.activity_id = a.id and n.number = any (i_numbers) and n.status = 'available';
-  update largesse.stock s set remaining = remaining - cardinality(i_numbers), taken = taken + cardinality(i_numbers) from largesse.activity a where a.code = i_code and s.activity_id = a.id;
-  insert into largesse.usage as u (activity_id, user_id, period, period_start, used, max_used)
-    select a.id, i_user, 'total', '-infinity', cardinality(i_numbers), 3 from largesse.activity a where a.code = i_code
-    on conflict (activity_id, user_id, period, period_start) do update set used = u.used + excluded.used;
-  return v_id;
+  select s.* into v from largesse.activity a, largesse.claim_submit(a.id, array['b' || i_user || '-' || nextval('users')], array[i_user], array[cardinality(i_numbers)], array[null::text], '0 s',
+    array_fill(1, array[cardinality(i_numbers)]), i_numbers) s where a.code = i_code and s.ord = 1;
+  if v.verdict <> 'ACCEPTED' then raise exception '% of % for %: % %', i_numbers, i_code, i_user, v.verdict, v.detail; end if;
+  return v.claim_id;
 end $$;
 create function probe.claim(i_id bigint) returns largesse.claim language sql as $$ select c from largesse.claim c where c.id = i_id $$;
 create function probe.key(i_id bigint) returns bigint[] language sql as $$ select array[c.activity_id] from largesse.claim c where c.id = i_id $$;
@@ -150,7 +142,7 @@ begin
   perform probe.expect('swept to', (select provider from largesse.claim_sweep(1000, '-infinity', '10 s', '{}') where claim_id = v_id), 'bank');
   perform probe.expect('swept once', (select count(*) from largesse.claim_sweep(1000, '-infinity', '10 s', '{}') where claim_id = v_id)::text, '0');
   perform probe.expect('amount of one, and how many', (select concat_ws(' ', t.doing, t.amount, t.currency, t.quantity, t.reward_code, t.may_act)
-    from largesse.claim_take(array[v_a], array[v_id], array[0], '10 s', '4 s', 'bank') t), 'charge 500 CNY 2 n t');
+    from largesse.claim_take(array[v_a], array[v_id], array[0], '10 s', '4 s', 'bank') t), 'charge 500 CNY 2 given t');
   perform probe.settle(v_id, 'charge', 'pending');
   perform probe.expect('where to pay', (select concat_ws(' ', c.payment_url, c.payment_ref, c.outcome, c.provider_ref) from probe.claim(v_id) c), 'https://pay.example/1 ref-1');
   perform probe.expect('asked', probe.call(v_id, 'inquire_charge', 'pending'), 'held');
@@ -379,9 +371,195 @@ begin
   perform probe.expire(v_ids[4]);
   perform probe.expect('all', (select string_agg(p.status, ',' order by p.claim_id) from largesse.claim_paid(array_fill(v_a, array[4]), array[v_ids[4], v_ids[1], v_ids[3], v_ids[2]], array_fill(null::text, array[4])) p),
                        'issuing,issuing,expired,issuing');
+  insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome) select v_a, id, 2, 'inquire_charge', 'bank', now(), 1, 'done' from unnest(v_ids) id;
 end $$;
 do $$ begin
   perform largesse.claim_paid(array_agg(id), array_agg(1), array_agg(''::text)) from largesse.activity;
   raise exception 'several activities were taken';
 exception when invalid_parameter_value then null;
+end $$;
+
+-- A person decides about late payments: give it, or the money back, or it was settled otherwise.
+create function probe.operate(i_id bigint, i_kind text, i_proof text default null, i_as_done boolean default true) returns text language plpgsql as $$
+declare
+  v_op bigint := (select o.operation_id from largesse.operation_begin(i_kind, null, probe.key(i_id), array[i_id], null, null, null, null, 'ann', 'why not', i_proof, i_as_done, 1000, null) o);
+  v_preview text := (select doc from largesse.operation_preview(i_kind, null, probe.key(i_id), array[i_id], null, null, null, null, i_proof is not null or not i_as_done));
+  v_outcome text := (select s.outcome from largesse.operation_step(v_op, 10) s);
+begin
+  perform probe.expect('preview of ' || i_kind, v_preview::jsonb #>> '{items,0,outcome}', v_outcome);
+  return v_outcome;
+end $$;
+create function probe.late_for_review(i_number bigint) returns bigint language plpgsql as $$
+declare
+  v_id bigint := probe.hold('asked', array[i_number]);
+begin
+  perform probe.call(v_id, 'charge', 'pending');
+  perform probe.expire(v_id);
+  perform probe.expect('for review', probe.tell(v_id, 'charge', 'done', 'j' || v_id), 'paid_late');
+  perform probe.expect('letter', probe.letters(v_id), 'bank:late_payment');
+  perform probe.expect('waits', probe.state(v_id), 'expired done - inquire_charge never late_payment free 0');
+  perform probe.expect('told again', probe.tell(v_id, 'charge', 'done', 'jj' || v_id), 'ignored');
+  return v_id;
+end $$;
+do $$
+declare
+  v_id    bigint;
+  v_other bigint;
+begin
+  v_id := probe.hold('asked', array[700]);
+  perform probe.call(v_id, 'charge', 'pending');
+  perform probe.end_hold(v_id);
+  perform probe.expect('an inquiry says so', probe.call(v_id, 'inquire_charge', 'done'), 'expired review late_payment');
+
+  v_id := probe.late_for_review(701);
+  perform probe.expect('given', probe.operate(v_id, 'retry') || ' ' || probe.state(v_id) || ' ' || probe.letters(v_id), 'retried issuing done - deliver now - sold 1 bank:late_payment=retried');
+
+  v_id := probe.late_for_review(702);
+  v_other := probe.hold('asked', array[702]);
+  perform probe.expect('taken meanwhile', probe.operate(v_id, 'retry') || ' ' || probe.letters(v_id), 'not_retryable bank:late_payment');
+  perform probe.expect('money back', probe.operate(v_id, 'refund') || ' ' || probe.state(v_id) || ' ' || probe.letters(v_id), 'reversing expired done owed refund now - free 0 bank:late_payment=refunded');
+  perform probe.expect('once', probe.operate(v_id, 'refund') || ' ' || probe.call(v_id, 'refund', 'done') || ' ' || probe.take(v_id), 'already_done expired nothing');
+
+  v_id := probe.late_for_review(703);
+  perform probe.expect('without proof', probe.operate(v_id, 'resolve'), 'proof_needed');
+  perform probe.expect('paid back by hand', probe.operate(v_id, 'resolve', 'slip 7') || ' ' || probe.state(v_id), 'resolved expired done done inquire_charge never - free 0');
+  v_id := probe.late_for_review(704);
+  perform probe.expect('not paid back', probe.operate(v_id, 'resolve', null, false) || ' ' || probe.state(v_id) || ' ' || probe.letters(v_id),
+                       'resolved expired done refused inquire_charge never - free 0 bank:late_payment=resolved');
+end $$;
+
+-- Payments of which nobody knows.
+create function probe.unknown(i_ended boolean default false) returns bigint language plpgsql as $$
+declare
+  v_id bigint := probe.hold('given', array[nextval('numbers')]);
+begin
+  if i_ended then
+    perform probe.call(v_id, 'charge', 'unknown');
+    perform largesse.claim_move(probe.key(v_id), array[v_id], 'cancelled', null, null, null);
+    perform probe.call(v_id, 'inquire_charge', 'unknown', 'charge_unknown');
+  else
+    perform probe.call(v_id, 'charge', 'unknown', 'charge_unknown');
+  end if;
+  return v_id;
+end $$;
+do $$
+declare
+  v_id bigint;
+begin
+  v_id := probe.unknown();
+  perform probe.expect('again', probe.operate(v_id, 'retry') || ' ' || probe.state(v_id), 'retried held unknown - inquire_charge now - held 1');
+  v_id := probe.unknown();
+  perform probe.expect('paid', probe.operate(v_id, 'resolve', 'slip 8') || ' ' || probe.state(v_id) || ' ' || (probe.claim(v_id)).payment_ref, 'resolved issuing done - deliver now - sold 1 slip 8');
+  v_id := probe.unknown();
+  perform probe.expect('not paid', probe.operate(v_id, 'resolve', null, false) || ' ' || probe.state(v_id) || ' ' || (probe.claim(v_id)).failure_code, 'resolved expired refused - inquire_charge never - free 0 NOT_PAID');
+  v_id := probe.unknown();
+  perform probe.expect('given up', probe.operate(v_id, 'refund') || ' ' || probe.state(v_id), 'reversing cancelled unknown - inquire_charge now - free 0');
+  perform probe.expect('and paid', probe.call(v_id, 'inquire_charge', 'done') || ' ' || probe.state(v_id), 'cancelled cancelled done owed refund now - free 0');
+  -- The end of the hold ends the wait for a person; if nobody knows then, it is a person's business again.
+  v_id := probe.unknown();
+  perform probe.expire(v_id);
+  perform probe.expect('asked anew', probe.state(v_id) || ' ' || probe.letters(v_id), 'expired unknown - inquire_charge now - free 0 bank:charge_unknown=settled');
+  v_id := probe.unknown(true);
+  perform probe.expect('nothing to give back that is known', probe.operate(v_id, 'refund'), 'not_refundable');
+  perform probe.expect('paid, and owed back', probe.operate(v_id, 'resolve', 'slip 9') || ' ' || probe.state(v_id), 'resolved cancelled done owed refund now - free 0');
+  v_id := probe.unknown(true);
+  perform probe.expect('never paid', probe.operate(v_id, 'resolve', null, false) || ' ' || probe.state(v_id), 'resolved cancelled refused - inquire_charge never - free 0');
+  -- Certainly not charged.
+  v_id := probe.hold('given', array[nextval('numbers')]);
+  perform probe.call(v_id, 'charge', 'retry', 'charge_attempts_used_up');
+  perform probe.expect('given up', probe.operate(v_id, 'refund') || ' ' || probe.state(v_id), 'refunded cancelled void - charge never - free 0');
+end $$;
+
+-- Refunds that the provider refuses.
+create function probe.refused_refund() returns bigint language plpgsql as $$
+declare
+  v_id bigint := probe.hold('given', array[nextval('numbers')]);
+begin
+  perform probe.call(v_id, 'charge', 'done');
+  perform largesse.claim_move(probe.key(v_id), array[v_id], 'failed', null, array['X'], null);
+  perform probe.expect('refused', probe.call(v_id, 'refund', 'refused'), 'failed review refund_refused');
+  return v_id;
+end $$;
+do $$
+declare
+  v_id bigint := probe.refused_refund();
+begin
+  perform probe.expect('retried', probe.operate(v_id, 'retry') || ' ' || probe.state(v_id), 'retried failed done refused refund now - free 0');
+  perform probe.expect('done', probe.call(v_id, 'refund', 'done') || ' ' || probe.state(v_id) || ' ' || probe.letters(v_id), 'failed failed done done inquire_refund never - free 0 bank:refund_refused=retried');
+  v_id := probe.refused_refund();
+  perform probe.expect('refund again', probe.operate(v_id, 'refund') || ' ' || probe.state(v_id), 'reversing failed done owed refund now - free 0');
+  v_id := probe.refused_refund();
+  perform probe.expect('by hand', probe.operate(v_id, 'resolve', 'slip 10') || ' ' || probe.state(v_id), 'resolved failed done done refund never - free 0');
+  v_id := probe.refused_refund();
+  perform probe.expect('the provider did it after all', probe.tell(v_id, 'refund', 'done', 'k1') || ' ' || probe.state(v_id) || ' ' || probe.letters(v_id),
+                       'applied failed done done refund never - free 0 bank:refund_refused=settled');
+end $$;
+
+-- --- what was delivered and paid
+
+-- Taken back: the delivery first, then the money, under its own request id; the numbers are free with the first.
+do $$
+declare
+  v_id bigint := probe.hold('given', array[nextval('numbers')]);
+begin
+  perform largesse.provider_register('f1', array['wallet'], array[4], array[0], array[true], array[true], array[true]);
+  perform probe.call(v_id, 'charge', 'done');
+  perform probe.take(v_id, 'wallet');
+  perform probe.settle(v_id, 'deliver', 'done');
+  perform probe.expect('rolled back', probe.operate(v_id, 'roll_back'), 'reversing');
+  update largesse.claim set trust_after = null, next_attempt_at = now() where id = v_id;
+  perform probe.expect('taken back', probe.take(v_id, 'wallet') || ' ' || probe.settle(v_id, 'reverse', 'done'), 'reverse 3 rolled_back');
+  perform probe.expect('paid back', probe.state(v_id), 'rolled_back done owed refund now - free 0');
+  perform probe.expect('end', probe.call(v_id, 'refund', 'done') || ' ' || probe.state(v_id), 'rolled_back rolled_back done done inquire_refund never - free 0');
+end $$;
+-- A delivery that had failed was made after all while the money is on its way back: that first, then the delivery is taken back.
+do $$
+declare
+  v_id bigint := probe.hold('given', array[nextval('numbers')]);
+begin
+  perform probe.call(v_id, 'charge', 'done');
+  perform probe.take(v_id, 'wallet');
+  update largesse.claim set lease_until = now() - interval '1 s' where id = v_id;
+  perform probe.take(v_id, 'wallet');
+  perform probe.expect('refused', probe.settle(v_id, 'inquire', 'refused'), 'failed');
+  perform probe.expect('owed', probe.state(v_id), 'failed done owed refund now - free 0');
+  perform probe.expect('refund under way', probe.take(v_id), 'refund 4');
+  perform probe.expect('delivered after all', probe.settle(v_id, 'deliver', 'done', null, 2), 'failed');
+  perform probe.expect('both', probe.state(v_id) || ' ' || (probe.claim(v_id)).reversal, 'failed done owed inquire_refund later - free 0 owed');
+  perform probe.expect('money', probe.settle(v_id, 'refund', 'done'), 'failed');
+  perform probe.expect('then the delivery', probe.state(v_id), 'failed done done reverse now - free 0');
+  perform probe.expect('taken', probe.take(v_id, 'wallet') || ' ' || probe.settle(v_id, 'reverse', 'done'), 'reverse 5 failed');
+  perform probe.expect('end', probe.state(v_id) || ' ' || (probe.claim(v_id)).reversal, 'failed done done inquire_reverse never - free 0 done');
+end $$;
+
+-- An activity that wants it so: what the provider refuses for ever waits for a person, and keeps what it holds.
+update largesse.activity set on_refused = 'review' where code = 'given';
+do $$
+declare
+  v_id   bigint := probe.hold('given', array[nextval('numbers')]);
+  v_told bigint := probe.hold('given', array[nextval('numbers')]);
+begin
+  perform probe.call(v_id, 'charge', 'done');
+  perform probe.take(v_id, 'wallet');
+  perform probe.expect('refused', probe.settle(v_id, 'deliver', 'refused'), 'issuing review delivery_refused');
+  perform probe.expect('kept', probe.state(v_id), 'issuing done - deliver never delivery_refused sold 1');
+  perform probe.expect('given up', probe.operate(v_id, 'refund') || ' ' || probe.state(v_id), 'refunded failed done owed refund now - free 0');
+  perform probe.call(v_told, 'charge', 'done');
+  perform probe.take(v_told, 'wallet');
+  perform probe.settle(v_told, 'deliver', 'pending');
+  update largesse.claim set trust_after = null where id = v_told;
+  perform probe.expect('told', (select a.verdict from largesse.claim c, largesse.callback_apply('wallet', 'l1', c.activity_id || '-' || c.id, c.activity_id, c.id, 'deliver', 'refused', null, 'F1', 'told',
+    null, null, '{}', null, true) a where c.id = v_told), 'applied');
+  perform probe.expect('kept too', probe.state(v_told) || ' ' || probe.letters(v_told), 'issuing done - deliver never delivery_refused sold 1 wallet:delivery_refused');
+  perform probe.expect('again', probe.operate(v_told, 'retry') || ' ' || probe.take(v_told, 'wallet'), 'retried deliver 3');
+  perform probe.expect('done', probe.settle(v_told, 'deliver', 'done'), 'succeeded');
+end $$;
+
+-- All audits agree with all that.
+do $$
+declare
+  v_found text := (select string_agg(d.name || ' ' || a.code || ' ' || f.subject || ': ' || f.expected || ' / ' || f.actual, e'\n' order by d.name)
+                     from largesse.activity a, largesse.audit_definition d, largesse.audit_run(d.name, a.id) f where d.name <> 'claim_succeeded_without_delivery');
+begin
+  perform probe.expect('audits', v_found, null);
 end $$;
