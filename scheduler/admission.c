@@ -68,9 +68,9 @@ bool admission_admit(struct admission *a, struct claim_request *r)
 }
 
 // Whether a token was used up: something was judged, and it was not a click that is known already.
-static bool is_worth_a_token(enum verdict v)
+static bool is_worth_a_token(const struct claim_answer *a)
 {
-  return v != VERDICT_REPLAYED && v != VERDICT_BIZ_ID_REUSED && v != VERDICT_OVERLOADED && v != VERDICT_UNAVAILABLE;
+  return !claim_was_known(a) && a->verdict != VERDICT_OVERLOADED && a->verdict != VERDICT_UNAVAILABLE;
 }
 
 static void give_back(struct stand *limits, size_t count)
@@ -110,13 +110,14 @@ static void put_headers(struct web_request *web, const struct stand *limits, siz
   buf_release(&limit);
 }
 
-void admission_answered(struct admission *a, const struct claim_request *r, enum verdict v)
+void admission_answered(struct admission *a, const struct claim_request *r, const struct claim_answer *answer)
 {
+  enum verdict v = answer->verdict;
   bool is_told = r->activity != NULL && rate_limit_is_set(&r->activity->rate_limit);
   if (!is_told && !r->mark.has_token && v != VERDICT_RATE_LIMITED) return;
   struct stand limits[CLAIM_LIMIT_COUNT - 1];
   size_t count = limits_of(a, r, limits);
-  if (r->mark.has_token && !is_worth_a_token(v)) give_back(limits, count);
+  if (r->mark.has_token && !is_worth_a_token(answer)) give_back(limits, count);
   enum claim_limit limited_by = v == VERDICT_RATE_LIMITED ? r->mark.limited_by : CLAIM_NOT_LIMITED;
   if (is_told || limited_by != CLAIM_NOT_LIMITED) put_headers(r->web, limits, count, limited_by);
 }

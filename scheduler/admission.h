@@ -16,7 +16,7 @@ void admission_free(struct admission *a);
 bool admission_admit(struct admission *a, struct claim_request *r);
 // The answer is known: gives tokens back that were not needed (a replay, a bizId that is used, nothing judged), and
 // tells the caller about the limits of the activity (RateLimit, RateLimit-Policy).
-void admission_answered(struct admission *a, const struct claim_request *r, enum verdict v);
+void admission_answered(struct admission *a, const struct claim_request *r, const struct claim_answer *answer);
 // Members that explain RATE_LIMITED, without braces; and the name of the rule.
 void admission_explain(struct admission *a, const struct claim_request *r, struct buf *out);
 const char *admission_rule(const struct claim_request *r);

@@ -14,6 +14,7 @@
 #include "scheduler/clock.h"
 #include "scheduler/deadlines.h"
 #include "scheduler/events.h"
+#include "scheduler/intake_queue.h"
 #include "scheduler/peers.h"
 #include "scheduler/publish.h"
 #include "scheduler/refusal_counts.h"
@@ -117,6 +118,7 @@ static void make_parts(struct app *app)
   const struct claim_hooks hooks = {app, on_accepted, admit, claim_reply};
   app->batcher = claim_batcher_new(rt, app->db, app->cache, conf, &hooks);
   app->clock = activity_clock_new(rt, app->db, conf, on_activities_moved, app);
+  app->intake = intake_queue_new(rt, app->db, app->cache, app->lanes, app->peers, conf);
   app->sweeper = sweeper_new(rt, app->db, app->mq, app->lanes, conf);
   app->deadlines = deadline_worker_new(rt, app->db, conf);
   app->events = event_relay_new(rt, app->db, app->mq, conf);
@@ -142,6 +144,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   activity_cache_start(app->cache);
   peers_start(app->peers);
   activity_clock_start(app->clock);
+  intake_queue_start(app->intake);
   sweeper_start(app->sweeper);
   deadline_worker_start(app->deadlines);
   event_relay_start(app->events);
@@ -163,6 +166,7 @@ void app_drain(struct app *app)
   web_server_drain(app->web);
   peers_leave(app->peers);
   activity_clock_stop(app->clock);
+  intake_queue_stop(app->intake);
   sweeper_stop(app->sweeper);
   deadline_worker_stop(app->deadlines);
   event_relay_stop(app->events);
@@ -186,6 +190,7 @@ void app_stop(struct app *app)
   db_pool_free(app->db);
   mq_publisher_free(app->mq);
   event_relay_free(app->events);
+  intake_queue_free(app->intake);
   sweeper_free(app->sweeper);
   deadline_worker_free(app->deadlines);
   activity_clock_free(app->clock);

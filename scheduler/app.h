@@ -19,6 +19,7 @@ struct activity_clock;
 struct claim_batcher;
 struct deadline_worker;
 struct event_relay;
+struct intake_queue;
 struct lane_publisher;
 struct refusal_counts;
 struct sweeper;
@@ -36,6 +37,7 @@ struct app {
   struct lane_publisher *lanes;
   struct refusal_counts *refusals;
   struct activity_clock *clock;
+  struct intake_queue *intake;
   struct sweeper *sweeper;
   struct deadline_worker *deadlines;
   struct event_relay *events;

@@ -60,6 +60,7 @@ enum activity_status activity_status_of(const char *text)
 static const struct verdict_info infos[VERDICT_COUNT] = {
     [VERDICT_ACCEPTED] = {"ACCEPTED", "accepted", 201, NULL, 0, "", ""},
     [VERDICT_REPLAYED] = {"REPLAYED", "replayed", 200, NULL, 0, "", ""},
+    [VERDICT_QUEUED] = {"QUEUED", "queued", 202, NULL, 0, "", ""},
     [VERDICT_BIZ_ID_REUSED] = {"BIZ_ID_REUSED", "biz_id_reused", 422, NULL, 0,
                                "this bizId was used for another request", "该 bizId 已用于另一个请求"},
     [VERDICT_ACTIVITY_NOT_FOUND] = {"ACTIVITY_NOT_FOUND", "activity_not_found", 404, NULL, 0,
@@ -112,9 +113,9 @@ const struct verdict_info *verdict_info(enum verdict v)
 
 enum verdict verdict_of(const char *text)
 {
-  for (size_t i = 0; i < VERDICT_INVALID_REQUEST; i++)
+  for (size_t i = 0; i < VERDICT_RATE_LIMITED; i++)
     if (strcmp(text, infos[i].code) == 0) return (enum verdict)i;
-  return VERDICT_COUNT;
+  return strcmp(text, "QUEUE_FULL") == 0 ? VERDICT_OVERLOADED : VERDICT_COUNT;
 }
 
 struct clock_view clock_view_update(const struct clock_view *old, struct wall_time sent, struct wall_time database,

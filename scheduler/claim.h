@@ -38,6 +38,7 @@ struct clock_view {
 enum verdict {
   VERDICT_ACCEPTED,
   VERDICT_REPLAYED,
+  VERDICT_QUEUED,  // it waits to be judged
   VERDICT_BIZ_ID_REUSED,
   VERDICT_ACTIVITY_NOT_FOUND,
   VERDICT_NOT_STARTED,

@@ -70,15 +70,22 @@ static void answer_rest(struct batch *t, enum verdict v)
 
 #define GATHER_FROM_ROWS 8  // the last statement was this large: a rush
 
+static const struct db_statement *statement_of(const struct batch *t, struct db_args *args)
+{
+  const struct scheduler_conf *conf = t->owner->conf;
+  const struct lane_batch *p = &t->part;
+  const struct activity *a = t->lane->activity;
+  if (a->is_queued) return store_claim_enqueue(args, a, p->rows, p->count, conf->intake.queue_max, !t->is_lookup);
+  if (t->is_lookup) return store_claim_lookup(args, a, p->rows, p->count);
+  return store_claim_submit(args, a, p->rows, p->count, conf->claims.sweep_after, t->owner->segment);
+}
+
 static void send(struct batch *t)
 {
   struct claim_batcher *b = t->owner;
   const struct lane_batch *p = &t->part;
-  const struct activity *a = t->lane->activity;
   db_args_clear(&t->req.args);
-  t->req.statement =
-      t->is_lookup ? store_claim_lookup(&t->req.args, a, p->rows, p->count)
-                   : store_claim_submit(&t->req.args, a, p->rows, p->count, b->conf->claims.sweep_after, b->segment);
+  t->req.statement = statement_of(t, &t->req.args);
   b->waiting -= p->count;
   memset(t->is_answered, 0, p->count * sizeof *t->is_answered);
   metric_observe(b->rt->metrics, M_CLAIM_BATCH_ROWS, (double)p->count);

@@ -56,6 +56,17 @@ static void put_new_claim(struct buf *b, const struct claim_request *r, const st
   buf_putc(b, '}');
 }
 
+// Where to ask, and how many stand before it.
+static void reply_queued(struct app *app, const struct claim_request *r, const struct claim_answer *a)
+{
+  struct buf *b = &app->scratch;
+  buf_clear(b);
+  buf_printf(b, "/v1/claims/%s/%s", r->activity->code, r->biz_id);
+  web_reply_header(r->web, "Location", buf_text(b));
+  if (claim_was_known(a)) web_reply_header(r->web, "Idempotent-Replayed", "true");
+  web_reply_json(r->web, 202, a->detail, a->detail_len);
+}
+
 static void reply_with_claim(struct app *app, const struct claim_request *r, const struct claim_answer *a)
 {
   struct buf *b = &app->scratch;
@@ -128,7 +139,7 @@ static void count(struct app *app, const struct claim_request *r, const struct c
   metric_series_add(a->outcomes[v], 1);
   if (v == VERDICT_ACCEPTED) {
     if (takes_stock) metric_series_add(a->stock_taken, (double)r->quantity);
-  } else if (v != VERDICT_REPLAYED && v < VERDICT_OVERLOADED) {
+  } else if (v != VERDICT_REPLAYED && v != VERDICT_QUEUED && v < VERDICT_OVERLOADED) {
     refusal_counts_add(app->refusals, a, v);
   }
 }
@@ -138,6 +149,7 @@ static int event_of(enum verdict v)
   switch (v) {
     case VERDICT_ACCEPTED: return EV_CLAIM_ACCEPTED;
     case VERDICT_REPLAYED: return EV_CLAIM_REPLAYED;
+    case VERDICT_QUEUED: return EV_CLAIM_QUEUED;
     case VERDICT_UNAVAILABLE: return EV_CLAIM_UNANSWERED;
     default: return EV_CLAIM_REFUSED;
   }
@@ -163,8 +175,10 @@ void claim_reply(void *ctx, const struct claim_request *r, const struct claim_an
   struct span took = mono_since(clk_mono(), web_started(r->web));
   count(app, r, a, took);
   write_line(app, r, a, took);
-  admission_answered(app->admission, r, a->verdict);
-  if (a->verdict == VERDICT_ACCEPTED || a->verdict == VERDICT_REPLAYED)
+  admission_answered(app->admission, r, a);
+  if (a->verdict == VERDICT_QUEUED)
+    reply_queued(app, r, a);
+  else if (a->verdict == VERDICT_ACCEPTED || a->verdict == VERDICT_REPLAYED)
     reply_with_claim(app, r, a);
   else
     reply_problem(app, r, a);

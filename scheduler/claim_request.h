@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <string.h>
 
 #include "common/limits.h"
 #include "common/list.h"
@@ -53,6 +54,12 @@ struct claim_answer {
                        // what explains a refusal, JSON; "" if none
   size_t detail_len;
 };
+
+// Nothing was judged for this request: the click was known already.
+static inline bool claim_was_known(const struct claim_answer *a)
+{
+  return a->verdict == VERDICT_REPLAYED || a->verdict == VERDICT_BIZ_ID_REUSED || strcmp(a->status, "known") == 0;
+}
 
 struct claim_accepted {
   int64_t claim_id;

@@ -3,6 +3,9 @@
 // Owner: the batcher.
 #include "scheduler/claim_store.h"
 
+#include <string.h>
+
+#include "common/web.h"
 #include "scheduler/worker_store.h"
 #include "sql_scheduler.inc"
 
@@ -68,6 +71,23 @@ const struct db_statement *store_claim_lookup(struct db_args *args, const struct
   put_arrays(args, a->id, rows, count);
   put_numbers(args, rows, count);
   return &SQL_CLAIM_LOOKUP;
+}
+
+const struct db_statement *store_claim_enqueue(struct db_args *args, const struct activity *a,
+                                               struct claim_request *const *rows, size_t count, int64_t queue_max,
+                                               bool may_add)
+{
+  put_arrays(args, a->id, rows, count);
+  put_numbers(args, rows, count);
+  db_args_array(args, DB_ARRAY_TEXT);
+  for (size_t i = 0; i < count; i++) {
+    const char *trace = web_trace(rows[i]->web);
+    db_args_array_text(args, trace, strlen(trace));
+  }
+  db_args_array_end(args);
+  db_args_i64(args, queue_max);
+  db_args_bool(args, may_add);
+  return &SQL_CLAIM_ENQUEUE;
 }
 
 struct claim_row store_claim_row(const struct db_rows *rows, size_t row)

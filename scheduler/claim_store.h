@@ -13,6 +13,12 @@ const struct db_statement *store_claim_submit(struct db_args *args, const struct
 const struct db_statement *store_claim_lookup(struct db_args *args, const struct activity *a,
                                               struct claim_request *const *rows, size_t count);
 
+// Into the queue of an activity whose intake is queued, or only asked whether it is known; rows as those of
+// claim_submit.
+const struct db_statement *store_claim_enqueue(struct db_args *args, const struct activity *a,
+                                               struct claim_request *const *rows, size_t count, int64_t queue_max,
+                                               bool may_add);
+
 struct claim_row {
   size_t ord;  // 0: about the activity, in the three members below
   const char *activity_status;

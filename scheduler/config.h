@@ -19,6 +19,11 @@ struct claim_conf {
 struct admission_conf {
   int64_t rate, burst;  // rate 0: no limit
 };
+struct intake_conf {
+  int64_t queue_max;  // requests of one activity that may wait
+  int64_t rows, rate;
+  struct span every;
+};
 struct cache_conf {
   struct span poll, overlap, full_read;
 };
@@ -41,6 +46,7 @@ struct scheduler_conf {
   struct web_conf web;
   struct claim_conf claims;
   struct admission_conf admission;
+  struct intake_conf intake;
   struct cache_conf cache;
   struct sweep_conf sweep;
   struct relay_conf events;

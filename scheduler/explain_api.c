@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "common/mem.h"
 #include "common/text.h"
 #include "scheduler/api_call.h"
 #include "scheduler/claim_decode.h"
@@ -36,6 +37,11 @@ bool explain_api_read(struct web_request *req, bool *out_is_dry_run)
 
 static void on_explained(struct api_call *call, const struct db_rows *rows)
 {
+  const struct verdict_info *invalid = verdict_info(VERDICT_INVALID_REQUEST);
+  if (strcmp(db_rows_text(rows, 0, 0), invalid->code) == 0) {
+    api_reply_invalid(call->req, web_wants_chinese(call->req) ? invalid->detail_zh : invalid->detail);
+    return;
+  }
   web_reply_json(call->req, 200, db_rows_text(rows, 0, 1), db_rows_text_len(rows, 0, 1));
 }
 
@@ -46,7 +52,13 @@ static void put_request(struct db_args *args, const struct claim_request *r)
   db_args_text(args, r->biz_id);
   db_args_i64(args, r->quantity);
   db_args_text(args, r->has_channel ? r->channel : NULL);
-  db_args_null(args);
+  if (r->number_count == 0) {
+    db_args_null(args);
+    return;
+  }
+  db_args_array(args, DB_ARRAY_INT8);
+  for (size_t i = 0; i < r->number_count; i++) db_args_array_i64(args, r->numbers[i]);
+  db_args_array_end(args);
 }
 
 void explain_api_run(struct web_request *req)
@@ -68,5 +80,6 @@ void explain_api_run(struct web_request *req)
     db_args_time(&call->db.args, at);
   else
     db_args_null(&call->db.args);
+  mem_free(r.numbers);
   api_call_send(call);
 }
