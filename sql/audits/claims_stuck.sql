@@ -7,27 +7,28 @@ returns table (subject text, claim_id bigint, expected text, actual text)
 language sql stable
 as $$
   with stuck as (
-    select c.id, c.created_at, w.provider,
+    select c.id, issued.at as issued_at, w.provider,
            case when p.paused_until > now.at then 'its provider is paused'
                 when p.breaker <> 'closed' then 'its provider''s circuit breaker is ' || replace(p.breaker, '_', ' ')
                 when greatest(c.next_attempt_at, c.lease_until) < now.at - interval '15 minutes' then 'overdue, and nobody takes it'
                 when c.outcome is null then 'never tried'
                 else 'last outcome ' || c.outcome end as cause
       from largesse.claim c
+     cross join lateral (select coalesce(c.issued_at, c.created_at) as at) issued  -- a place may have been waited for, or numbers paid for late
      cross join (select largesse.clock_now() as at) now
       left join largesse.reward w on w.id = c.reward_id
       left join largesse.provider_state p on p.provider = w.provider
      where c.activity_id = i_activity_id and c.status = 'issuing' and c.review_since is null and c.next_attempt_at is not null
-       and c.created_at < now.at - interval '1 hour'
+       and issued.at < now.at - interval '1 hour'
        -- A person sent it round again a moment ago.
        and not exists (select from largesse.dead_letter d where d.activity_id = i_activity_id and d.claim_id = c.id
                                                             and d.closed_at >= now.at - interval '1 hour')
   )
   select format('stuck at %s: %s', coalesce(s.provider, 'no provider'), s.cause), case when count(*) = 1 then min(s.id) end, 'issued within an hour',
          format('%s claims: %s for over an hour, %s for over a day; the oldest is claim %s of %s', count(*),
-                count(*) filter (where s.created_at >= largesse.clock_now() - interval '1 day'),
-                count(*) filter (where s.created_at < largesse.clock_now() - interval '1 day'),
-                (array_agg(s.id order by s.created_at, s.id))[1], largesse.time_text(min(s.created_at)))
+                count(*) filter (where s.issued_at >= largesse.clock_now() - interval '1 day'),
+                count(*) filter (where s.issued_at < largesse.clock_now() - interval '1 day'),
+                (array_agg(s.id order by s.issued_at, s.id))[1], largesse.time_text(min(s.issued_at)))
     from stuck s group by s.provider, s.cause
 $$;
 select largesse.audit_register('claims_stuck', 'medium',

@@ -9,7 +9,7 @@ as $$
     select c.user_id, l.period, largesse.period_start(l.period, c.created_at, a.time_zone) as period_start, sum(c.quantity) as quantity
       from largesse.claim c
       join largesse.activity a on a.id = c.activity_id
-      join largesse.activity_limit l on l.activity_id = c.activity_id
+      join largesse.activity_limit l on l.activity_id = c.activity_id and l.period <> 'event'
      where c.activity_id = i_activity_id and c.status in (select s.status from largesse.claim_state s where s.holds_allowance)
      group by 1, 2, 3
   ), counter as (

@@ -75,8 +75,7 @@ end $$;
 -- Parameters: i_act, i_claims. Result: a row per counter and what they use of it together. Locks, errors: none.
 create or replace function largesse.claim_allowances(i_act largesse.activity, i_claims largesse.claim[])
 returns table (activity_id bigint, event_code text, user_id bigint, period text, start date, quantity bigint, max_count bigint)
-language sql stable
-set search_path = largesse, pg_temp set jit = off
+language sql stable  -- without settings of its own, so that the planner puts it in line
 as $$
   select i_act.id, i_act.event_code, c.user_id, l.period, largesse.period_start(l.period, c.created_at, i_act.time_zone), sum(c.quantity), l.max_count
     from unnest(i_claims) c cross join largesse.activity_limit l where l.activity_id = i_act.id

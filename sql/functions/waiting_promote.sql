@@ -22,7 +22,12 @@ begin
   if largesse.activity_open_state(v_act.status, v_act.start_at, v_act.end_at, largesse.clock_now()) is not null then return 0; end if;
   perform largesse.claim_holdings_lock(i_activity_id, '{}', i_limit);
   for v_entry in
-    select e.claim_id, e.quantity, largesse.claim_hold_refusal(c) = 'LIMIT_REACHED' as is_over
+    select e.claim_id, e.quantity, exists (
+             select from largesse.activity_limit l
+               left join largesse.usage u on u.activity_id = l.activity_id and u.user_id = e.user_id and u.period = l.period
+                                         and u.period_start = largesse.period_start(l.period, c.created_at, v_act.time_zone)
+               left join largesse.event_usage v on l.period = 'event' and v.event_code = v_act.event_code and v.user_id = e.user_id
+              where l.activity_id = i_activity_id and coalesce(u.used, v.used, 0) + e.quantity > l.max_count) as is_over
       from (select * from largesse.waiting_entry e where e.activity_id = i_activity_id order by e.position limit i_limit) e
       join largesse.claim c on c.activity_id = e.activity_id and c.id = e.claim_id
      order by e.position

@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A user's counter of an event = quantity of the claims that hold an allowance in those of its activities that have such a limit. Told by the newest of these
+-- activities in which the user has claims, or, of a user without any, by the newest of all: one fault is one finding.
+-- Parameters: i_activity_id. Result: a row per user whose counter differs. Locks: none. Errors: none.
+create or replace function largesse.audit_event_usage_not_matching_claims(i_activity_id bigint)
+returns table (subject text, claim_id bigint, expected text, actual text)
+language sql stable
+as $$
+  with session as materialized (
+    select a.id, a.event_code, a.id = max(a.id) over () as is_newest
+      from largesse.activity here join largesse.activity a on a.event_code = here.event_code
+      join largesse.activity_limit l on l.activity_id = a.id and l.period = 'event'
+     where here.id = i_activity_id
+  ), person as (
+    select distinct c.user_id from largesse.claim c where c.activity_id = i_activity_id and exists (select from session where session.id = i_activity_id)
+    union
+    select u.user_id from session join largesse.event_usage u on u.event_code = session.event_code where session.id = i_activity_id and session.is_newest
+  ), counted as (
+    select p.user_id, coalesce(k.quantity, 0) as quantity
+      from person p
+     cross join lateral (
+       select sum(c.quantity) filter (where s.holds_allowance) as quantity, max(c.activity_id) as newest
+         from largesse.claim c join session on session.id = c.activity_id join largesse.claim_state s on s.status = c.status
+        where c.user_id = p.user_id) k
+     where coalesce(k.newest, i_activity_id) = i_activity_id
+  )
+  select format('event usage user %s', counted.user_id), null::bigint, format('used %s', counted.quantity),
+         format('used %s', coalesce(u.used::text, 'has no counter'))
+    from counted
+    left join largesse.event_usage u on u.event_code = (select session.event_code from session limit 1) and u.user_id = counted.user_id
+   where counted.quantity <> coalesce(u.used, 0)
+$$;
+select largesse.audit_register('event_usage_not_matching_claims', 'high',
+  'A user''s counter of an event equals what the user''s claims hold in its sessions.',
+  'a counter or a claim was changed by hand, or an allowance was not given back with a claim',
+  'set the counter to the quantity of the user''s live claims in the event''s sessions');

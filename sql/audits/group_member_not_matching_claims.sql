@@ -1,0 +1,26 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Who is in an exclusive group by an activity has as many live claims there (waiting, or holding stock) as the row says.
+-- Parameters: i_activity_id. Result: a row per user where that is not so. Locks: none. Errors: none.
+create or replace function largesse.audit_group_member_not_matching_claims(i_activity_id bigint)
+returns table (subject text, claim_id bigint, expected text, actual text)
+language sql stable
+as $$
+  with counted as (
+    select c.user_id, count(*) as claims
+      from largesse.activity a join largesse.claim c on c.activity_id = a.id join largesse.claim_state s on s.status = c.status
+     where a.id = i_activity_id and a.exclusive_group is not null and (s.holds_stock or c.status = 'waiting')
+     group by 1
+  ), member as (
+    select m.user_id, m.activity_id, m.live
+      from largesse.activity a join largesse.group_member m on m.group_name = a.exclusive_group
+     where a.id = i_activity_id
+  )
+  select format('group member %s', user_id), null::bigint, format('%s live claims here', coalesce(counted.claims, 0)),
+         case when member.user_id is null then 'not in the group' else format('%s live claims in activity %s', member.live, member.activity_id) end
+    from counted full join member using (user_id)
+   where coalesce(counted.claims, 0) <> case when member.activity_id = i_activity_id then member.live else 0 end
+$$;
+select largesse.audit_register('group_member_not_matching_claims', 'high',
+  'Who is in an exclusive group has the live claims that keep him there.',
+  'a member or a claim was changed by hand, or a place in the group was not given back with a claim',
+  'set the member to the activity and number of the user''s live claims');
