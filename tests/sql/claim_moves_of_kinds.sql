@@ -450,9 +450,11 @@ begin
   perform probe.damage('claim_kept_past_deadline', format('update largesse.claim set deadline = %L where id = %s', v_late, (probe.claim('flood', 1)).id),
                        format('claim %s, expired at %s, still offered', (probe.claim('flood', 1)).id, largesse.time_text(v_late)));
 end $$;
--- Two activities of a group.
+-- Two activities of a group: who is in it by one of them only is seen too.
 select probe.activity('other', 'registration', 10);
 update largesse.activity set exclusive_group = 'one' where code = 'other';
-select probe.damage('user_in_two_activities_of_group',
+select probe.damage('group_member_not_matching_claims',
   format('update largesse.claim set user_id = 10 where id = %s', probe.make('other', 9955, 'succeeded')) || '; update largesse.usage set user_id = 10 where user_id = 9955; delete from largesse.group_member where user_id = 9955',
-  format('user 10 in all, live claims in one activity of the group, claim %s-%s lives too', (probe.claim('all', 10)).activity_id, (probe.claim('all', 10)).id));
+  format('group member 10, 1 live claims here, 1 live claims in activity %s; user_in_two_activities_of_group: user 10 in all, live claims in one activity of the group, claim %s-%s lives too',
+         k.activity_id, k.activity_id, k.id))
+  from probe.claim('all', 10) k;
