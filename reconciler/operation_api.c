@@ -161,6 +161,8 @@ static void answer_roll_back(struct order_call *o)
     conflict(&o->call, 404, "CLAIM_NOT_FOUND", "there is no such claim");
   } else if (strcmp(outcome, "not_delivered") == 0) {
     conflict(&o->call, 409, "STATE_CONFLICT", "only a claim that has succeeded can be rolled back");
+  } else if (strcmp(outcome, "coupon_used") == 0) {
+    conflict(&o->call, 409, "COUPON_USED", "an order has used this claim as a coupon; release the order first");
   } else if (strcmp(outcome, "not_reversible") == 0) {
     conflict(&o->call, 409, "STATE_CONFLICT",
              "the provider of this claim cannot reverse a delivery: its configuration has no reverse request, or no "

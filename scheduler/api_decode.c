@@ -24,8 +24,9 @@ void api_reply_refusal(struct web_request *req, const char *code, const char *de
     const char *code;
     int status;
   } statuses[] = {
-      {"INVALID_REQUEST", 400}, {"NOT_FOUND", 404},      {"ACTIVITY_NOT_FOUND", 404}, {"CLAIM_NOT_FOUND", 404},
-      {"STALE", 412},           {"STATE_CONFLICT", 409}, {"STOCK_IN_USE", 409},       {"BIZ_ID_REUSED", 422},
+      {"INVALID_REQUEST", 400}, {"NOT_FOUND", 404},     {"ACTIVITY_NOT_FOUND", 404},
+      {"CLAIM_NOT_FOUND", 404}, {"STALE", 412},         {"STATE_CONFLICT", 409},
+      {"STOCK_IN_USE", 409},    {"BIZ_ID_REUSED", 422}, {"COUPON_USED", 409},
   };
   for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
     if (strcmp(statuses[i].code, code) != 0) continue;

@@ -6,6 +6,7 @@
 #include "scheduler/activity_command.h"
 #include "scheduler/apply.h"
 #include "scheduler/claim_command.h"
+#include "scheduler/discount_command.h"
 #include "scheduler/event_command.h"
 #include "scheduler/import_command.h"
 #include "scheduler/migrate.h"
@@ -44,6 +45,10 @@ const struct daemon_command *scheduler_commands(void)
       {"claims list", "--activity CODE [--status STATUS] | --user ID  [--format text|json]",
        "claims of an activity or of a user", claim_command_list},
       {"claims show", "CLAIMID | ACTIVITY BIZID", "one claim", claim_command_show},
+      {"discounts list", "[--format text|json]", "the rules of discounts on orders", discount_command_list},
+      {"discounts show", "ID [--format text|json]", "one rule", discount_command_show},
+      {"discounts quote", "FILE [--format text|json]",
+       "what an order would cost, line by line; FILE holds the JSON that the API takes", discount_command_quote},
       {"events parked", "[--format text|json]", "events that could not be sent", event_command_parked},
       {"events retry", "ID…|all", "sends parked events once more", event_command_retry},
       {"events discard", "ID…|all", "throws parked events away", event_command_discard},

@@ -9,6 +9,7 @@
 #include "scheduler/claim_action_api.h"
 #include "scheduler/claim_api.h"
 #include "scheduler/claim_read_api.h"
+#include "scheduler/discount_api.h"
 #include "scheduler/import_api.h"
 #include "scheduler/import_sheet.h"
 #include "scheduler/points_api.h"
@@ -69,6 +70,15 @@ static const struct web_route items[] = {
     {"POST", "/v1/points", OPERATORS, WEB_BODY_CSV, IMPORT_BYTES_MAX, import_api_points, "points_grant"},
     {"GET", "/v1/rewards/{code}", READERS, WEB_BODY_NONE, 0, reward_api_get, "rewards_get"},
     {"PUT", "/v1/rewards/{code}", OPERATORS, WEB_BODY_JSON, 0, reward_api_put, "rewards_put"},
+    {"GET", "/v1/discount-rules", READERS, WEB_BODY_NONE, 0, discount_api_rules, "discount_rules_list"},
+    {"GET", "/v1/discount-rules/{id}", READERS, WEB_BODY_NONE, 0, discount_api_rule_get, "discount_rules_get"},
+    {"PUT", "/v1/discount-rules/{id}", OPERATORS, WEB_BODY_JSON, 0, discount_api_rule_put, "discount_rules_put"},
+    {"POST", "/v1/discounts/quote", READERS, WEB_BODY_JSON, 0, discount_api_quote, "discounts_quote"},
+    {"GET", "/v1/orders/{orderId}/redemption", READERS, WEB_BODY_NONE, 0, discount_api_redemption_get,
+     "redemptions_get"},
+    {"PUT", "/v1/orders/{orderId}/redemption", WEB_CLAIMS, WEB_BODY_JSON, 0, discount_api_redeem, "redemptions_put"},
+    {"DELETE", "/v1/orders/{orderId}/redemption", WEB_CLAIMS, WEB_BODY_NONE, 0, discount_api_release,
+     "redemptions_delete"},
 };
 
 const struct web_routes *scheduler_routes(void)

@@ -30,7 +30,7 @@ begin
 end $$;
 
 -- Gives a claim up: a place on the waiting list, an offer, numbers that are not paid for, or a registration that is not being taken back.
--- Parameters: the claim; i_reason (may be null). Result: one row: outcome 'ok' or STATE_CONFLICT with its detail; the claim as it is now; whether this call
+-- Parameters: the claim; i_reason (may be null). Result: one row: outcome 'ok', or STATE_CONFLICT or COUPON_USED with its detail; the claim as it is now; whether this call
 -- changed it. No row: there is no such claim. Locks: as claim_held, letters. Errors: 40P01, 40001 (repeat).
 create or replace function largesse.claim_cancel(i_activity_id bigint, i_claim_id bigint, i_reason text)
 returns table (outcome text, detail text, doc text, is_changed boolean)
@@ -49,6 +49,8 @@ begin
     null;
   elsif v_act.status = 'archived' then
     outcome := 'STATE_CONFLICT'; detail := 'the activity is archived';
+  elsif v_claim.status = 'succeeded' and largesse.coupon_is_used(i_activity_id, i_claim_id) then
+    outcome := 'COUPON_USED'; detail := 'an order has used it; release the order first';
   elsif v_claim.status in ('waiting', 'offered', 'held') or v_claim.status = 'succeeded' and v_act.kind = 'registration' and v_claim.reversal is null then
     perform largesse.claim_move(array[i_activity_id], array[i_claim_id], 'cancelled', null,
                                 array[case when i_reason is not null then 'CANCELLED' end], array[i_reason]);

@@ -11,7 +11,7 @@ as $$
     when 'retry' then array['retried', 'already_done', 'not_retryable', 'not_found']
     when 'refund' then array['refunded', 'reversing', 'already_done', 'not_refundable', 'not_reversible', 'not_found']
     when 'resolve' then array['resolved', 'already_done', 'proof_needed', 'not_found']
-    when 'roll_back' then array['rolled_back', 'reversing', 'already_done', 'not_delivered', 'not_reversible', 'not_found'] end
+    when 'roll_back' then array['rolled_back', 'reversing', 'already_done', 'not_delivered', 'coupon_used', 'not_reversible', 'not_found'] end
 $$;
 
 -- What becomes of one item; the preview and the step ask the same.
@@ -20,13 +20,14 @@ $$;
 -- paid too late can have what was bought; i_is_proved: of a resolve: that it was done is proved, or not said. Result: one of operation_outcomes. Locks: none. Errors: none.
 create or replace function largesse.operation_verdict(
   i_kind text, i_letter largesse.dead_letter, i_claim largesse.claim, i_can_reverse boolean, i_can_give boolean, i_is_proved boolean) returns text
-language sql immutable
+language sql stable
 as $$
   select case
     when i_kind = 'roll_back' then case
       when i_claim.id is null then 'not_found'
       when i_claim.status = 'rolled_back' then 'already_done'
       when i_claim.status <> 'succeeded' then 'not_delivered'
+      when i_claim.reversal is null and largesse.coupon_is_used(i_claim.activity_id, i_claim.id) then 'coupon_used'  -- its order is released first
       when i_claim.reward_id is null then 'rolled_back'
       when i_claim.reversal is not null and i_claim.review_since is null then 'already_done'  -- it is under way
       when not i_can_reverse then 'not_reversible'

@@ -60,7 +60,7 @@ create table largesse.redemption_rule (
   redemption_id bigint not null references largesse.redemption (id),
   n             int not null,                                        -- in the order of evaluation, from 1
   version       bigint not null references largesse.discount_rule (version),
-  uses          int not null check (uses > 0),
+  uses          bigint not null check (uses > 0),
   discount      bigint not null check (discount > 0),
   activity_id   bigint,                                              -- the coupon
   claim_id      bigint,
@@ -82,3 +82,7 @@ create table largesse.coupon_use (
 );
 create unique index coupon_use_in_force on largesse.coupon_use (activity_id, claim_id, unit) where released_at is null;
 create index coupon_use_by_redemption on largesse.coupon_use (redemption_id);
+
+-- The audit looks at the redemptions of the time in which an activity was the last to have started.
+create index redemption_by_time on largesse.redemption (redeemed_at);
+create index activity_by_start on largesse.activity (start_at, id);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// /v1/discount-rules, /v1/discounts/quote and /v1/orders/{orderId}/redemption.
+// Owner: each request belongs to its handler until the reply; loop thread.
+#include "scheduler/discount_api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text.h"
+#include "scheduler/api_call.h"
+#include "scheduler/app.h"
+#include "scheduler/discount_doc.h"
+#include "sql_scheduler.inc"
+
+static void reply_doc(struct api_call *call, int status, const struct db_rows *rows, size_t column)
+{
+  web_reply_json(call->req, status, db_rows_text(rows, 0, column), db_rows_text_len(rows, 0, column));
+}
+
+static void on_doc(struct api_call *call, const struct db_rows *rows)
+{
+  if (db_rows_is_null(rows, 0, 0))
+    api_reply_missing(call->req, "NOT_FOUND");
+  else
+    reply_doc(call, 200, rows, 0);
+}
+
+// --- rules
+
+static void on_rules(struct api_call *call, const struct db_rows *rows) { api_reply_list(call, rows, 0, true); }
+
+void discount_api_rules(struct web_request *req)
+{
+  const char *after = web_query(req, "after");
+  size_t limit = 0;
+  if (!api_read_limit(req, &limit)) return;
+  if (after != NULL && !text_is_code(after, strlen(after))) {
+    api_reply_invalid(req, "after: must be what the page before gave as next");
+    return;
+  }
+  struct api_call *call = api_call_new(req, &SQL_DISCOUNT_RULE_LIST, on_rules);
+  call->limit = limit;
+  db_args_text(&call->db.args, after != NULL ? after : "");
+  db_args_i64(&call->db.args, (int64_t)limit + 1);
+  api_call_send(call);
+}
+
+void discount_api_rule_get(struct web_request *req)
+{
+  const char *id = NULL;
+  if (!api_read_code(req, "id", "NOT_FOUND", &id)) return;
+  struct api_call *call = api_call_new(req, &SQL_DISCOUNT_RULE_GET, on_doc);
+  db_args_text(&call->db.args, id);
+  api_call_send(call);
+}
+
+static void on_rule_put(struct api_call *call, const struct db_rows *rows)
+{
+  const char *outcome = db_rows_text(rows, 0, 0);
+  bool is_created = strcmp(outcome, "created") == 0;
+  if (db_rows_is_null(rows, 0, 2)) {
+    api_reply_refusal(call->req, outcome, db_rows_text(rows, 0, 1), NULL);
+    return;
+  }
+  if (is_created) web_reply_header(call->req, "Location", web_path(call->req));
+  reply_doc(call, is_created ? 201 : 200, rows, 2);
+}
+
+// Reads the body with one of the checks and hands it to a new call as its first argument. NULL: the request is
+// answered.
+typedef enum result doc_check_fn(const json_t *body, const char *path_id, json_t **out_doc,
+                                 char out_fault[JSONX_WHY_BYTES]);
+static struct api_call *call_with_doc(struct web_request *req, doc_check_fn *check, const char *path_id,
+                                      const struct db_statement *statement, api_rows_fn *rows_fn)
+{
+  json_t *body = NULL, *doc = NULL;
+  char fault[JSONX_WHY_BYTES];
+  if (!api_read_body(req, &body)) return NULL;
+  enum result result = check(body, path_id, &doc, fault);
+  json_decref(body);
+  if (result != RESULT_OK) {
+    api_reply_invalid(req, fault);
+    return NULL;
+  }
+  struct api_call *call = api_call_new(req, statement, rows_fn);
+  char *text = json_dumps(doc, JSON_COMPACT);
+  db_args_text(&call->db.args, text);
+  free(text);
+  json_decref(doc);
+  return call;
+}
+
+void discount_api_rule_put(struct web_request *req)
+{
+  struct api_call *call =
+      call_with_doc(req, discount_doc_check, web_param(req, "id"), &SQL_DISCOUNT_RULE_PUT, on_rule_put);
+  if (call == NULL) return;
+  db_args_text(&call->db.args, web_actor(req));
+  api_call_send(call);
+}
+
+// --- orders
+
+void discount_api_quote(struct web_request *req)
+{
+  const char *at = web_query(req, "at");
+  struct wall_time when = {0};
+  char text[TEXT_TIME_BYTES];
+  if (at != NULL && text_to_time(at, strlen(at), &when) != RESULT_OK) {
+    api_reply_invalid(req, "at: must be a time such as 2026-10-01T11:00:00+08:00");
+    return;
+  }
+  struct api_call *call = call_with_doc(req, discount_order_check, NULL, &SQL_DISCOUNT_QUOTE, on_doc);
+  if (call == NULL) return;
+  text_from_time(when, text);
+  db_args_text(&call->db.args, at != NULL ? text : NULL);
+  db_args_bool(&call->db.args, web_wants_chinese(req));
+  api_call_send(call);
+}
+
+// False: the request is answered.
+static bool read_order_id(struct web_request *req, const char **out_id)
+{
+  const char *id = web_param(req, "orderId");
+  *out_id = id;
+  if (text_is_biz_id(id, strlen(id))) return true;
+  api_reply_invalid(req, "orderId: must be 1 to 64 characters of A-Z a-z 0-9 . _ : -");
+  return false;
+}
+
+void discount_api_redemption_get(struct web_request *req)
+{
+  const char *id = NULL;
+  if (!read_order_id(req, &id)) return;
+  struct api_call *call = api_call_new(req, &SQL_REDEMPTION_GET, on_doc);
+  db_args_text(&call->db.args, id);
+  db_args_bool(&call->db.args, web_wants_chinese(req));
+  api_call_send(call);
+}
+
+static void reply_refused(struct api_call *call, const struct db_rows *rows)
+{
+  struct buf extra;
+  buf_init(&extra, WEB_REPLY_BYTES_MAX);
+  if (!db_rows_is_null(rows, 0, 2)) buf_printf(&extra, "\"coupons\":%s", db_rows_text(rows, 0, 2));
+  api_reply_refusal(call->req, db_rows_text(rows, 0, 0), db_rows_text(rows, 0, 1),
+                    extra.len > 0 ? buf_text(&extra) : NULL);
+  buf_release(&extra);
+}
+
+static void on_redeemed(struct api_call *call, const struct db_rows *rows)
+{
+  bool is_new = strcmp(db_rows_text(rows, 0, 0), "redeemed") == 0;
+  if (db_rows_is_null(rows, 0, 3)) {
+    reply_refused(call, rows);
+    return;
+  }
+  web_reply_header(call->req, is_new ? "Location" : "Idempotent-Replayed", is_new ? web_path(call->req) : "true");
+  reply_doc(call, is_new ? 201 : 200, rows, 3);
+}
+
+void discount_api_redeem(struct web_request *req)
+{
+  const char *id = NULL;
+  if (!read_order_id(req, &id)) return;
+  struct api_call *call = call_with_doc(req, discount_order_check, id, &SQL_DISCOUNT_REDEEM, on_redeemed);
+  if (call == NULL) return;
+  db_args_text(&call->db.args, web_actor(req));
+  db_args_bool(&call->db.args, web_wants_chinese(req));
+  api_call_send(call);
+}
+
+static void on_released(struct api_call *call, const struct db_rows *rows)
+{
+  if (db_rows_is_null(rows, 0, 1)) {
+    api_reply_missing(call->req, "NOT_FOUND");
+    return;
+  }
+  if (strcmp(db_rows_text(rows, 0, 0), "replayed") == 0) web_reply_header(call->req, "Idempotent-Replayed", "true");
+  reply_doc(call, 200, rows, 1);
+}
+
+void discount_api_release(struct web_request *req)
+{
+  const char *id = NULL;
+  if (!read_order_id(req, &id)) return;
+  struct api_call *call = api_call_new(req, &SQL_DISCOUNT_RELEASE, on_released);
+  db_args_text(&call->db.args, id);
+  db_args_text(&call->db.args, web_actor(req));
+  db_args_bool(&call->db.args, web_wants_chinese(req));
+  api_call_send(call);
+}
