@@ -8,37 +8,23 @@ create or replace function largesse.claim_judge(
 returns table (ord bigint, quantity int, known_id bigint, refusal text, detail text)
 language sql stable
 as $$
-  select r.ord, r.quantity, k.id,
-         case when k.id is not null then null
-              when w.refusal is not null then w.refusal
-              when g.claim is not null then 'ALREADY_REGISTERED'
-              when o.period is not null or e.used is not null then 'LIMIT_REACHED'
-              when b.is_blocked then 'BLOCKED'
-              when r.channel = any (i_terms.channels) is distinct from true and i_terms.channels is not null then 'CHANNEL_NOT_ALLOWED'
-              when q.is_free is null and i_terms.needs_qualification then 'NOT_QUALIFIED'
-              when not q.is_free then 'QUALIFICATION_USED'
-              when i_terms.eligibility is not null and not largesse.claim_is_eligible(i_terms.eligibility, r.user_id, r.channel, r.quantity) then 'NOT_ELIGIBLE'
-              when m.activity_id is not null then 'EXCLUSIVE_GROUP'
-              when p.balance < p.needed then 'INSUFFICIENT_POINTS'
-              when n.numbers is not null then 'NUMBER_TAKEN'
-              when s.is_out then 'SOLD_OUT' end,
-         case when k.id is not null then null
-              when w.refusal is not null then null
-              when g.claim is not null then '{"claim":' || g.claim || '}'
-              when o.period is not null then largesse.limit_json(o.period, o.max_count, o.used, o.resets_at)
-              when e.used is not null then largesse.limit_json('event', i_terms.event_max, e.used, null)
-              when b.is_blocked then null
-              when r.channel = any (i_terms.channels) is distinct from true and i_terms.channels is not null then '{"channels":' || array_to_json(i_terms.channels)::text || '}'
-              when m.activity_id is not null then
-                json_build_object('exclusiveGroup', i_terms.exclusive_group, 'activityCode', (select a.code from largesse.activity a where a.id = m.activity_id))::text
-              when p.balance < p.needed then format('{"balance":%s,"needed":%s}', p.balance, p.needed)
-              when n.numbers is not null then format('{"numbers":%s}', array_to_json(n.numbers))
-              when s.is_out then format('{"remaining":%s}', s.remaining) end
+  select r.ord, r.quantity, k.id, v.refusal,
+         case v.refusal
+           when 'ALREADY_REGISTERED' then '{"claim":' || g.claim || '}'
+           when 'LIMIT_REACHED' then
+             case when o.period is not null then largesse.limit_json(o.period, o.max_count, o.used, o.resets_at)
+                  else largesse.limit_json('event', i_terms.event_max, e.used, null) end
+           when 'CHANNEL_NOT_ALLOWED' then '{"channels":' || array_to_json(i_terms.channels)::text || '}'
+           when 'EXCLUSIVE_GROUP' then
+             json_build_object('exclusiveGroup', i_terms.exclusive_group, 'activityCode', (select a.code from largesse.activity a where a.id = m.activity_id))::text
+           when 'INSUFFICIENT_POINTS' then format('{"balance":%s,"needed":%s}', p.balance, p.needed)
+           when 'NUMBER_TAKEN' then format('{"numbers":%s}', array_to_json(n.numbers))
+           when 'SOLD_OUT' then format('{"remaining":%s}', coalesce(i_remaining, 0)) end
     from unnest(i_biz_ids, i_user_ids, i_quantities, i_channels, i_number_sets, i_queued_at) with ordinality
            as r(biz_id, user_id, quantity, channel, number_set, queued_at, ord)
     left join lateral (
       select c.id from largesse.claim c where c.activity_id = i_terms.activity_id and c.biz_id = r.biz_id limit 1) k on true
-    left join lateral (select largesse.claim_open_state(i_terms, r.queued_at) as refusal where r.queued_at is not null) w on true
+    left join lateral (select largesse.claim_open_state(i_terms, r.queued_at) as refusal where i_queued_at is not null) w on true
     left join lateral (
       select l.period, coalesce(u.used, 0) as used, l.max_count,
              case when r.queued_at is null then l.resets_at else largesse.period_reset(l.period, r.queued_at, i_terms.zone) end as resets_at
@@ -82,9 +68,24 @@ as $$
         from unnest(r.number_set::bigint[]) u(number)
        where r.number_set is not null and not exists (
          select from largesse.activity_number a where a.activity_id = i_terms.activity_id and a.number = u.number and a.status = 'available')) n on true
-    left join lateral (
-      -- A place for more people than there are places would be waited for in vain, and hold up everybody behind it.
-      select i_decision = 'sold_out' or i_decision = 'wait' and r.quantity > (select s.remaining + s.taken from largesse.stock s where s.activity_id = i_terms.activity_id and s.segment = 0) as is_out,
-             coalesce(i_remaining, 0) as remaining) s on true
+    -- "offset 0": said once for each, not wherever it is used.
+    cross join lateral (
+      select case
+               when k.id is not null then null
+               when w.refusal is not null then w.refusal
+               when g.claim is not null then 'ALREADY_REGISTERED'
+               when o.period is not null or e.used is not null then 'LIMIT_REACHED'
+               when b.is_blocked then 'BLOCKED'
+               when i_terms.channels is not null and (r.channel = any (i_terms.channels)) is not true then 'CHANNEL_NOT_ALLOWED'
+               when i_terms.needs_qualification and q.is_free is null then 'NOT_QUALIFIED'
+               when not q.is_free then 'QUALIFICATION_USED'
+               when i_terms.eligibility is not null and not largesse.claim_is_eligible(i_terms.eligibility, r.user_id, r.channel, r.quantity) then 'NOT_ELIGIBLE'
+               when m.activity_id is not null then 'EXCLUSIVE_GROUP'
+               when p.balance < p.needed then 'INSUFFICIENT_POINTS'
+               when n.numbers is not null then 'NUMBER_TAKEN'
+               -- A place for more people than there are places would be waited for in vain, and hold up everybody behind it.
+               when i_decision = 'sold_out' or i_decision = 'wait' and r.quantity > (
+                 select s.remaining + s.taken from largesse.stock s where s.activity_id = i_terms.activity_id and s.segment = 0) then 'SOLD_OUT' end as refusal
+      offset 0) v
    order by r.ord
 $$;
