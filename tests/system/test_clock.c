@@ -107,33 +107,59 @@ static bool nothing_is_owed(struct stack *s) { return sql_int(s->sql, "select co
 
 // --- cases
 
+#define CODE_BYTES     16
+#define LEAD_SECONDS   5
+#define LEAD_TRIES_MAX 4
+
+// Published before their instant: a busy machine that needs longer than the lead to make them is given more. Returns
+// the seconds it needed.
+static double make_before_due(struct stack *s, char out_code[CODE_BYTES])
+{
+  int lead = LEAD_SECONDS;
+  for (int i = 0; i < LEAD_TRIES_MAX; i++, lead *= 2) {
+    char start[64];
+    (void)snprintf(out_code, CODE_BYTES, "due%d", lead);
+    (void)snprintf(start, sizeof start, "now + interval '%d seconds'", lead);
+    double begin = support_now();
+    make_many(s, out_code, start, "now + interval '1 hour'");
+    double took = support_now() - begin;
+    if (sql_bool(s->sql, "select largesse.clock_now() < min(start_at) from largesse.activity where code like '%s-%%'",
+                 out_code))
+      return took;
+  }
+  fail_msg("a thousand activities are not made in %d s", lead / 2);
+  return 0;
+}
+
 // B32: every move and every announcement once, at its time.
 static void a_thousand_at_one_instant_move_once_each(void **state)
 {
   struct stack *s = *state;
   struct broker *b = broker_open(s->broker_url);
   broker_bind_queue(b, "test.due", "largesse.events", "activity.*");
-  make_many(s, "due", "now + interval '5 seconds'", "now + interval '1 hour'");
-  assert_true(
-      sql_bool(s->sql, "select largesse.clock_now() < min(start_at) from largesse.activity where code like 'due-%%'"));
-  WAIT_FOR(with_status(s, "due", "ongoing") == ACTIVITIES, 15);
-  assert_int_equal(with_history(s, "due", "published,ongoing"), ACTIVITIES);
+  char code[CODE_BYTES];
+  double making = make_before_due(s, code);
+  WAIT_FOR(with_status(s, code, "ongoing") == ACTIVITIES, 60);
+  assert_int_equal(with_history(s, code, "published,ongoing"), ACTIVITIES);
   double lag = (double)sql_int(s->sql,
                                "select (extract(epoch from max(h.at - a.start_at)) * 1000)::bigint from "
                                "largesse.activity_history h join largesse.activity a on a.id = h.activity_id"
-                               " where a.code like 'due-%%' and h.to_status = 'ongoing'") /
+                               " where a.code like '%s-%%' and h.to_status = 'ongoing'",
+                               code) /
                1000;
   assert_int_equal(
       sql_int(s->sql,
               "select count(*) from largesse.activity_history h join largesse.activity a on a.id = h.activity_id"
-              " where a.code like 'due-%%' and h.to_status = 'ongoing' and h.at < a.start_at"),
+              " where a.code like '%s-%%' and h.to_status = 'ongoing' and h.at < a.start_at",
+              code),
       0);
   print_message("the last of %d moved %.3f s after it was due\n", ACTIVITIES, lag);
-  assert_true(lag < 2);
+  // Moving them is no more work than making them was.
+  if (lag > 2 + making) fail_msg("%.3f s, on a machine that made them in %.3f s", lag, making);
   struct news *n = MEM_NEW(struct news);
-  WAIT_FOR(has_news(b, "test.due", "due", n, ACTIVITIES), 20);
+  WAIT_FOR(has_news(b, "test.due", code, n, ACTIVITIES), 20);
   WAIT_FOR(nothing_is_owed(s), 10);
-  take_news(b, "test.due", "due", n);
+  take_news(b, "test.due", code, n);
   assert_int_equal(n->total, ACTIVITIES);
   for (int i = 1; i <= ACTIVITIES; i++) assert_int_equal(n->ongoing[i], 1);
   mem_free(n);
