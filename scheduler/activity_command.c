@@ -17,6 +17,7 @@
 static const struct doc_column list_columns[] = {
     {"CODE", "code", 32},
     {"STATUS", "status", 9},
+    {"KIND", "kind", 12},
     {"START", "startAt", 27},
     {"END", "endAt", 27},
     {"TOTAL", "availability.total", 12},

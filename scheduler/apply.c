@@ -36,13 +36,13 @@ static bool script(struct apply_run *run, const char *sql)
   return cli_query(run->cli, &statement, NULL, NULL);
 }
 
-static void refuse_at(struct apply_run *run, int line, const char *path, const char *reason)
+void apply_refuse_at(struct apply_run *run, int line, const char *path, const char *reason)
 {
   (void)fprintf(stderr, "%s:%d: %s: %s\n", run->event->name, line, path, reason);
   run->refusals++;
 }
 
-// --- event and rewards
+// --- the event
 
 // Also reads the database's clock. An unknown zone would fail every session, so it is looked at once and first.
 static bool put_event(struct apply_run *run)
@@ -53,7 +53,7 @@ static bool put_event(struct apply_run *run)
   db_args_text(&args, run->event->time_zone);
   bool is_ok = cli_query(run->cli, &SQL_APPLY_NOW, &args, &now);
   if (is_ok && !db_rows_bool(now, 0, 1)) {
-    refuse_at(run, conf_tree_get(run->event->root, "timeZone")->line, "timeZone", "not an IANA time zone");
+    apply_refuse_at(run, conf_tree_get(run->event->root, "timeZone")->line, "timeZone", "not an IANA time zone");
     run->cli->exit_code = EXIT_DATA;
     is_ok = false;
   }
@@ -69,36 +69,6 @@ static bool put_event(struct apply_run *run)
   db_rows_free(rows);
   db_rows_free(now);
   db_args_release(&args);
-  return is_ok;
-}
-
-static bool put_reward(struct apply_run *run, const struct event_reward *reward)
-{
-  struct reward_terms terms;
-  char fault[JSONX_WHY_BYTES], path[EVENT_PATH_BYTES];
-  const struct conf_texts *providers = &run->conf->providers;
-  event_path(path, "rewards", reward->code);
-  if (reward_doc_check(reward->body, reward->code, providers->items, providers->count, &terms, fault) != RESULT_OK) {
-    refuse_at(run, event_find(reward->node, fault)->line, path, fault);
-    return true;
-  }
-  struct db_args args;
-  struct db_rows *rows = NULL;
-  char *params = terms.params != NULL ? json_dumps(terms.params, JSON_COMPACT) : NULL;
-  db_args_init(&args);
-  db_args_text(&args, terms.code);
-  db_args_text(&args, terms.provider);
-  if (terms.has_amount)
-    db_args_i64(&args, terms.amount);
-  else
-    db_args_null(&args);
-  db_args_text(&args, terms.has_amount ? terms.currency : NULL);
-  db_args_text(&args, params);
-  bool is_ok = cli_query(run->cli, &SQL_REWARD_PUT, &args, &rows);
-  if (is_ok) (void)apply_note(run, "reward", terms.code, db_rows_text(rows, 0, 0));
-  db_rows_free(rows);
-  db_args_release(&args);
-  free(params);
   return is_ok;
 }
 
@@ -130,7 +100,9 @@ static bool note_left_alone(struct apply_run *run)
 static bool apply_all(struct apply_run *run)
 {
   bool is_ok = script(run, "begin") && put_event(run);
-  for (size_t i = 0; is_ok && i < run->event->reward_count; i++) is_ok = put_reward(run, &run->event->rewards[i]);
+  for (size_t i = 0; is_ok && i < run->event->reward_count; i++) is_ok = apply_reward(run, &run->event->rewards[i]);
+  for (size_t i = 0; is_ok && i < run->event->discount_count; i++)
+    is_ok = apply_discount(run, &run->event->discounts[i]);
   for (size_t i = 0; is_ok && i < run->event->session_count; i++) is_ok = apply_session(run, &run->event->sessions[i]);
   is_ok = is_ok && note_left_alone(run);
   if (is_ok && run->refusals > 0) {

@@ -14,7 +14,9 @@ static const char *text_of(const json_t *item, const char *name)
 
 static void print_changes(const json_t *item)
 {
-  const json_t *changed = json_object_get(item, "changed"), *adjustment = json_object_get(item, "adjustment");
+  const json_t *changed = json_object_get(item, "changed"), *adjustment = json_object_get(item, "adjustment"),
+               *numbers = json_object_get(item, "numbersAdded");
+  if (numbers != NULL) (void)printf("  (%lld numbers added)", (long long)json_integer_value(numbers));
   for (size_t i = 0; i < json_array_size(changed); i++) {
     (void)printf("%s%s", i > 0 ? ", " : "  ", json_string_value(json_array_get(changed, i)));
   }

@@ -27,6 +27,11 @@ bool apply_session(struct apply_run *run, struct event_session *s);
 // apply_start.c: when it starts and ends; names demonstrations. *out_is_refused: there is no such instant.
 bool apply_find_start(struct apply_run *run, struct event_session *s, bool *out_is_refused);
 
+// apply_terms.c
+bool apply_reward(struct apply_run *run, const struct event_reward *reward);
+bool apply_discount(struct apply_run *run, const struct event_discount *discount);
+
+void apply_refuse_at(struct apply_run *run, int line, const char *path, const char *reason);
 void apply_refuse(struct apply_run *run, const struct event_session *s, const char *fault);
 json_t *apply_note(struct apply_run *run, const char *type, const char *code, const char *outcome);
 

@@ -16,6 +16,13 @@ struct before {
   int64_t total;
 };
 
+// What was done to it.
+struct done {
+  const char *outcome, *changed;  // of activity_put
+  int64_t numbers;                // added
+  bool is_published;
+};
+
 static bool look_before(struct apply_run *run, const struct event_session *s, struct before *out_before)
 {
   struct db_args args;
@@ -55,16 +62,18 @@ static void note_adjustment(json_t *item, const struct before *b, const struct e
 }
 
 static void note_session(struct apply_run *run, const struct event_session *s, const struct before *b,
-                         const char *outcome, const char *changed, bool is_published)
+                         const struct done *d)
 {
-  json_t *item = apply_note(run, "activity", s->code, outcome);
+  bool is_grown = d->numbers > 0 && strcmp(d->outcome, "unchanged") == 0;
+  json_t *item = apply_note(run, "activity", s->code, is_grown ? "updated" : d->outcome);
   (void)json_object_set(item, "startAt", json_object_get(s->doc, "startAt"));
   (void)json_object_set(item, "endAt", json_object_get(s->doc, "endAt"));
-  (void)json_object_set_new(item, "published", json_boolean(is_published));
-  bool is_late = s->publish && !is_published && (!b->exists || b->is_draft);
+  (void)json_object_set_new(item, "published", json_boolean(d->is_published));
+  if (d->numbers > 0) (void)json_object_set_new(item, "numbersAdded", json_integer(d->numbers));
+  bool is_late = s->publish && !d->is_published && (!b->exists || b->is_draft);
   if (is_late) (void)json_object_set_new(item, "notPublished", json_string("it has ended"));
-  if (strcmp(outcome, "updated") != 0) return;
-  note_changed(item, changed);
+  if (strcmp(d->outcome, "updated") != 0) return;
+  note_changed(item, d->changed);
   note_adjustment(item, b, s);
 }
 
@@ -114,6 +123,30 @@ static bool put(struct apply_run *run, const struct event_session *s, struct db_
   return is_ok;
 }
 
+// The numbers that have to be there; *out_added: how many were not.
+static bool put_numbers(struct apply_run *run, const struct event_session *s, int64_t *out_added)
+{
+  struct db_args args;
+  struct db_rows *rows = NULL;
+  if (!s->numbers.is_given) return true;
+  db_args_init(&args);
+  db_args_text(&args, s->code);
+  db_args_i64(&args, s->numbers.from);
+  db_args_i64(&args, s->numbers.to);
+  db_args_text(&args, run->command->actor);
+  bool is_ok = cli_query(run->cli, &SQL_APPLY_NUMBERS, &args, &rows);
+  if (is_ok && strcmp(db_rows_text(rows, 0, 0), "ok") == 0) {
+    *out_added = db_rows_i64(rows, 0, 2);
+  } else if (is_ok) {
+    char fault[300];
+    (void)snprintf(fault, sizeof fault, "numbers: %s", db_rows_text(rows, 0, 1));
+    apply_refuse(run, s, fault);
+  }
+  db_rows_free(rows);
+  db_args_release(&args);
+  return is_ok;
+}
+
 static bool is_done(const char *outcome)
 {
   return strcmp(outcome, "created") == 0 || strcmp(outcome, "updated") == 0 || strcmp(outcome, "unchanged") == 0;
@@ -123,7 +156,7 @@ bool apply_session(struct apply_run *run, struct event_session *s)
 {
   struct before before = {0};
   struct db_rows *rows = NULL;
-  bool is_refused = false, is_published = false;
+  bool is_refused = false;
   char fault[JSONX_WHY_BYTES];
   const struct scheduler_conf *conf = run->conf;
   if (activity_doc_check_provider(s->doc, &conf->providers, &conf->charging_providers, fault) != RESULT_OK) {
@@ -134,8 +167,10 @@ bool apply_session(struct apply_run *run, struct event_session *s)
   if (!is_ok || is_refused) return is_ok;
   is_ok = look_before(run, s, &before) && put(run, s, &rows);
   if (is_ok && is_done(db_rows_text(rows, 0, 0))) {
-    if (s->publish && (!before.exists || before.is_draft)) is_ok = publish(run, s, &is_published);
-    if (is_ok) note_session(run, s, &before, db_rows_text(rows, 0, 0), db_rows_text(rows, 0, 2), is_published);
+    struct done done = {.outcome = db_rows_text(rows, 0, 0), .changed = db_rows_text(rows, 0, 2)};
+    is_ok = put_numbers(run, s, &done.numbers);
+    if (is_ok && s->publish && (!before.exists || before.is_draft)) is_ok = publish(run, s, &done.is_published);
+    if (is_ok) note_session(run, s, &before, &done);
   } else if (is_ok) {
     apply_refuse(run, s, db_rows_text(rows, 0, 1));
   }

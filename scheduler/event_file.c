@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event file: its head, its rewards, and that no two sessions share a code.
+// An event file: its head, its rewards and discount rules, and that no two sessions share a code.
 // Pure; any thread.
 #include "scheduler/event_file.h"
 
@@ -10,8 +10,10 @@
 #include "common/mem.h"
 #include "common/text.h"
 #include "scheduler/activity_doc.h"
+#include "scheduler/discount_doc.h"
 
 #define REWARDS_MAX    200
+#define DISCOUNTS_MAX  200
 #define ZONE_CHARS_MAX 64
 
 static enum result read_code(const struct event_reader *r, const struct conf_node *root, const char **out_code)
@@ -70,6 +72,43 @@ static enum result read_rewards(struct event_file *event, const struct event_rea
   return result;
 }
 
+// Texts stay text, whatever they look like.
+static void keep_texts(json_t *body, const struct conf_node *node)
+{
+  static const char *const texts[] = {"id", "name", "exclusiveGroup", "rewardCode", "currency", "startAt", "endAt"};
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+    const struct conf_node *text = conf_tree_get(node, texts[i]);
+    if (text != NULL && text->kind == CONF_SCALAR) (void)json_object_set_new(body, texts[i], json_string(text->text));
+  }
+}
+
+static enum result read_discount(struct event_file *event, const struct conf_node *node, const struct event_reader *r)
+{
+  char at[EVENT_PATH_BYTES], fault[JSONX_WHY_BYTES];
+  event_path(at, "discountRules", node->key);
+  if (node->kind != CONF_MAPPING) return event_fail(r, node->line, at, "must be key: value lines");
+  json_t *body = event_json(node), *doc = NULL;
+  keep_texts(body, node);
+  enum result result = discount_doc_check(body, node->key, &doc, fault);
+  json_decref(body);
+  if (result != RESULT_OK) return event_fail(r, event_find(node, fault)->line, at, "%s", fault);
+  event->discounts[event->discount_count++] = (struct event_discount){node->key, node, doc};
+  return RESULT_OK;
+}
+
+static enum result read_discounts(struct event_file *event, const struct event_reader *r)
+{
+  const struct conf_node *rules = NULL;
+  enum result result = event_child(r, event->root, "", "discountRules", false, CONF_MAPPING, &rules);
+  if (result == RESULT_NOT_FOUND) return RESULT_OK;
+  if (result != RESULT_OK) return result;
+  if (rules->count > DISCOUNTS_MAX) return event_fail(r, rules->line, "discountRules", "at most %d", DISCOUNTS_MAX);
+  event->discounts = MEM_ARRAY(struct event_discount, rules->count + 1);
+  for (size_t i = 0; result == RESULT_OK && i < rules->count; i++)
+    result = read_discount(event, &rules->children[i], r);
+  return result;
+}
+
 static int compare_codes(const void *a, const void *b)
 {
   const struct event_session *const *x = a, *const *y = b;
@@ -108,7 +147,7 @@ static enum result read_sessions(struct event_file *event, const struct event_re
 enum result event_file_parse(const char *name, const char *bytes, size_t len, struct event_file **out_event,
                              struct conf_fault *out_fault)
 {
-  static const char *const keys[] = {"event", "name", "timeZone", "rewards", "sessions", NULL};
+  static const char *const keys[] = {"event", "name", "timeZone", "rewards", "discountRules", "sessions", NULL};
   struct event_file *event = MEM_NEW(struct event_file);
   event->name = mem_strdup(name);
   const struct event_reader r = {event->name, out_fault};
@@ -119,6 +158,7 @@ enum result event_file_parse(const char *name, const char *bytes, size_t len, st
   TRY(read_words(&r, event->root, "name", NAME_CHARS_MAX, &event->title));
   TRY(read_words(&r, event->root, "timeZone", ZONE_CHARS_MAX, &event->time_zone));
   TRY(read_rewards(event, &r));
+  TRY(read_discounts(event, &r));
   TRY(read_sessions(event, &r));
   *out_event = event;
 
@@ -131,8 +171,10 @@ void event_file_free(struct event_file *event)
 {
   if (event == NULL) return;
   for (size_t i = 0; i < event->reward_count; i++) json_decref(event->rewards[i].body);
+  for (size_t i = 0; i < event->discount_count; i++) json_decref(event->discounts[i].doc);
   for (size_t i = 0; i < event->session_count; i++) event_session_release(&event->sessions[i]);
   mem_free(event->rewards);
+  mem_free(event->discounts);
   mem_free(event->sessions);
   conf_tree_free(event->root);
   mem_free(event->name);

@@ -14,11 +14,24 @@
 #include "scheduler/event_node.h"
 
 #define EVENT_SESSIONS_MAX 5000
+#define EVENT_NUMBERS_MAX  1000000  // of one session
+#define EVENT_NUMBER_MAX   INT64_C(999999999999)
 
 struct event_reward {
   const char *code;
   const struct conf_node *node;
   json_t *body;  // shape checked by reward_doc_check
+};
+
+struct event_discount {
+  const char *id;
+  const struct conf_node *node;
+  json_t *doc;  // of discount_doc_check
+};
+
+struct number_range {
+  bool is_given;
+  int64_t from, to;
 };
 
 struct event_session {
@@ -33,7 +46,8 @@ struct event_session {
   struct span after;              // demonstrations: starts this long after the file is applied
   struct span duration;
   bool publish;
-  json_t *doc;  // for activity_put, but code (if ""), startAt and endAt are still to be set
+  struct number_range numbers;  // to be there, of kind number
+  json_t *doc;                  // for activity_put, but code (if ""), startAt and endAt are still to be set
 };
 
 struct event_file {
@@ -42,6 +56,8 @@ struct event_file {
   const char *code, *title, *time_zone;
   struct event_reward *rewards;
   size_t reward_count;
+  struct event_discount *discounts;
+  size_t discount_count;
   struct event_session *sessions;
   size_t session_count;
 };

@@ -22,6 +22,7 @@ struct item {
   char path[EVENT_PATH_BYTES];  // "sessions[0]"
   const char *pattern;
   bool publish;
+  struct number_range numbers;
   struct schedule when;
   json_t *body;  // of an activity, without what differs between sessions
 };
@@ -32,3 +33,6 @@ MUST_CHECK enum result event_when_read(struct item *it);
 bool event_when_date(const char *text, char out_date[9]);
 // "11:00", "11:00:30", "02:30+02:00" → clock "11:00:00", code "1100" or "110030", offset "+02:00" or "".
 bool event_when_time(const char *text, char out_clock[9], char out_code[7], char out_offset[8]);
+// event_body.c: the keys an item may have, ended by NULL; fills it->body and it->numbers.
+const char *const *event_item_keys(void);
+MUST_CHECK enum result event_body_read(struct item *it);

@@ -117,16 +117,6 @@ void event_session_fault(const struct event_file *event, const struct event_sess
 
 // --- one activity each
 
-// Instants are set when the file is applied; until then these two hold their place and give the check its duration.
-static void put_placeholders(json_t *body, struct span duration)
-{
-  char text[TEXT_TIME_BYTES];
-  text_from_time((struct wall_time){0}, text);
-  (void)json_object_set_new(body, "startAt", json_string(text));
-  text_from_time((struct wall_time){duration.us}, text);
-  (void)json_object_set_new(body, "endAt", json_string(text));
-}
-
 static struct event_session *add_session(struct item *it, size_t n, int line)
 {
   struct event_file *event = it->event;
@@ -141,6 +131,7 @@ static struct event_session *add_session(struct item *it, size_t n, int line)
                               .pattern = it->pattern,
                               .line = line,
                               .publish = it->publish,
+                              .numbers = it->numbers,
                               .duration = it->when.duration};
   return s;
 }
@@ -204,87 +195,17 @@ static enum result expand(struct item *it)
   return result;
 }
 
-// --- the rest of an item
-
-static void put_stock(json_t *body, const struct conf_node *item)
-{
-  const struct conf_node *stock = conf_tree_get(item, "stock"),
-                         *total = stock != NULL ? conf_tree_get(stock, "total") : NULL;
-  if (total == NULL || total->kind != CONF_SCALAR || strcmp(total->text, "unlimited") != 0) return;
-  (void)json_object_set_new(json_object_get(body, "stock"), "total", json_null());
-}
-
-// Channels are text whatever they look like.
-static void put_channels(json_t *body, const struct conf_node *item)
-{
-  const struct conf_node *channels = conf_tree_get(item, "channels");
-  if (channels == NULL) return;
-  json_t *list = event_json(channels);
-  for (size_t i = 0; channels->kind == CONF_SEQUENCE && i < channels->count; i++) {
-    const struct conf_node *channel = &channels->children[i];
-    if (channel->kind == CONF_SCALAR) (void)json_array_set_new(list, i, json_string(channel->text));
-  }
-  (void)json_object_set_new(body, "channels", list);
-}
-
-// The item as an activity, in the words of the API.
-static enum result make_body(struct item *it)
-{
-  static const struct {
-    const char *key, *member;
-  } texts[] = {{"name", "name"},
-               {"kind", "kind"},
-               {"reward", "rewardCode"},
-               {"venue", "venue"},
-               {"eligibility", "eligibility"},
-               {"exclusiveGroup", "exclusiveGroup"},
-               {"paymentProvider", "paymentProvider"},
-               {"holdFor", "holdFor"},
-               {"latePayment", "latePayment"},
-               {"onRefused", "onRefused"},
-               {"intake", "intake"}};
-  static const char *const others[] = {"stock", "limits",      "attributes",  "needsQualification", "pointsCost",
-                                       "price", "signUpAgain", "waitingList", "rateLimit"};
-  (void)json_object_set_new(it->body, "name", json_string(it->event->title));
-  (void)json_object_set_new(it->body, "timeZone", json_string(it->event->time_zone));
-  (void)json_object_set_new(it->body, "eventCode", json_string(it->event->code));
-  for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-    const char *text = NULL;
-    enum result result = event_text(it->reader, it->node, it->path, texts[i].key, false, &text);
-    if (result != RESULT_OK) return result;
-    if (text != NULL) (void)json_object_set_new(it->body, texts[i].member, json_string(text));
-  }
-  for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-    const struct conf_node *node = conf_tree_get(it->node, others[i]);
-    if (node != NULL) (void)json_object_set_new(it->body, others[i], event_json(node));
-  }
-  put_stock(it->body, it->node);
-  put_channels(it->body, it->node);
-  put_placeholders(it->body, it->when.duration);
-  return RESULT_OK;
-}
-
 enum result event_session_expand(struct event_file *event, const struct conf_node *node, size_t index,
                                  const struct event_reader *r)
 {
-  static const char *const keys[] = {"code",        "kind",           "name",
-                                     "dates",       "times",          "start",
-                                     "every",       "count",          "duration",
-                                     "reward",      "stock",          "limits",
-                                     "venue",       "attributes",     "publish",
-                                     "eligibility", "exclusiveGroup", "paymentProvider",
-                                     "holdFor",     "channels",       "latePayment",
-                                     "onRefused",   "intake",         "price",
-                                     "pointsCost",  "signUpAgain",    "needsQualification",
-                                     "waitingList", "rateLimit",      NULL};
   struct item it = {.event = event, .reader = r, .node = node, .index = index, .body = json_object()};
   enum result result = RESULT_OK;
   (void)snprintf(it.path, sizeof it.path, "sessions[%zu]", index);
-  TRY(event_keys_check(r, node, it.path, keys));
+  TRY(event_keys_check(r, node, it.path, event_item_keys()));
   TRY(event_text(r, node, it.path, "code", true, &it.pattern));
   TRY(event_bool(r, node, it.path, "publish", &it.publish));
   TRY(event_when_read(&it));
-  TRY(make_body(&it));
+  TRY(event_body_read(&it));
   TRY(expand(&it));
 
 cleanup:

@@ -46,7 +46,7 @@ begin
       ('largesse_scheduler', array['event_out_postpone', 'event_out_figures', 'event_out_parked', 'event_out_retry', 'event_out_discard', 'event_out_purge']),
       ('largesse_scheduler', array['discount_rule_put', 'discount_rule_json', 'discount_rule_list', 'discount_quote', 'discount_redeem', 'discount_release',
          'redemption_json']),
-      ('largesse_scheduler', array['numbers_add', 'numbers_list', 'numbers_random', 'qualification_import', 'qualification_list', 'points_grant',
+      ('largesse_scheduler', array['numbers_add', 'numbers_ensure', 'numbers_list', 'numbers_random', 'qualification_import', 'qualification_list', 'points_grant',
          'points_grant_many', 'points_show', 'user_attributes_put', 'user_attributes_get', 'user_progress_put', 'user_progress_list',
          'blocked_user_put', 'blocked_user_delete', 'blocked_user_list']),
       ('largesse_fulfiller', array['webhook_register', 'webhook_name', 'webhook_take', 'webhook_settle', 'webhook_figures', 'webhook_purge', 'webhook_list',

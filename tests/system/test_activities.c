@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activities, rewards, stock and lists over HTTP: what is created, moved, refused, and how claims see it at once.
+#include <stdlib.h>
+
 #include "tests/system/activity_calls.h"
 
 // --- tests
@@ -61,6 +63,47 @@ static void an_activity_is_created_changed_and_shown(void **state)
   assert_string_equal(c.etag, "\"2\"");
   call_release(&c);
   assert_call(f, "GET", "/v1/activities/nothing", NULL, 404, "ACTIVITY_NOT_FOUND");
+}
+
+// What GET shows can be put as it is, without what is no configuration, and changes nothing.
+static void what_is_shown_can_be_put_again(void **state)
+{
+  struct fixture *f = *state;
+  static const struct {
+    const char *path, *body;
+  } cases[] = {
+      {"/v1/activities/again-reward",
+       COMING(STOCK
+              ",\"attributes\":{\"none\":null},\"eligibility\":\"$.user.level >= 5 && $.request.channel == "
+              "\\\"APP\\\"\",\"channels\":[\"APP\"],\"exclusiveGroup\":\"mall\",\"needsQualification\":true,"
+              "\"rateLimit\":{\"perUser\":{\"rate\":1,\"burst\":3}},\"intake\":\"queued\",\"onRefused\":\"review\","
+              "\"limits\":[{\"count\":1,\"period\":\"day\"},{\"count\":3,\"period\":\"month\"}]")},
+      {"/v1/activities/again-places",
+       "{\"name\":\"n\",\"kind\":\"registration\",\"startAt\":\"2098-03-01T10:00:00Z\",\"endAt\":\"2098-04-01T10:00:"
+       "00Z\","
+       "\"timeZone\":\"UTC\",\"stock\":{\"total\":2},\"waitingList\":{\"max\":5,\"acceptWithin\":\"15m\"},"
+       "\"signUpAgain\":false}"},
+      {"/v1/activities/again-numbers",
+       "{\"name\":\"n\",\"kind\":\"number\",\"startAt\":\"2098-03-01T10:00:00Z\",\"endAt\":\"2098-04-01T10:00:00Z\","
+       "\"timeZone\":\"UTC\",\"holdFor\":\"90s\",\"latePayment\":\"refund\"}"},
+      {"/v1/activities/again-points",
+       "{\"name\":\"n\",\"kind\":\"exchange\",\"startAt\":\"2098-03-01T10:00:00Z\",\"endAt\":\"2098-04-01T10:00:00Z\","
+       "\"timeZone\":\"UTC\",\"rewardCode\":\"r\",\"pointsCost\":299,\"stock\":{\"total\":null,\"segments\":4}}"},
+  };
+  make_reward(f);
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    put(f, cases[i].path, cases[i].body, 201);
+    struct call shown = call_with(f, "GET", cases[i].path, NULL, NULL);
+    static const char *const others[] = {"status", "serverTime", "availability"};
+    for (size_t k = 0; k < ARRAY_LEN(others); k++) assert_int_equal(json_object_del(shown.json, others[k]), 0);
+    char *body = json_dumps(shown.json, JSON_COMPACT);
+    struct call again = call_with(f, "PUT", cases[i].path, body, NULL);
+    if (again.status != 200) fail_msg("%s: %d %s", body, again.status, text_at(&again, "/detail"));
+    assert_string_equal(again.etag, "\"1\"");
+    call_release(&again);
+    call_release(&shown);
+    free(body);
+  }
 }
 
 static void a_stale_etag_is_412(void **state)
@@ -285,6 +328,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_reward_has_versions),
       cmocka_unit_test(an_activity_is_created_changed_and_shown),
+      cmocka_unit_test(what_is_shown_can_be_put_again),
       cmocka_unit_test(a_stale_etag_is_412),
       cmocka_unit_test(moves_are_felt_by_claims_and_kept_as_history),
       cmocka_unit_test(an_activity_that_is_over_cannot_be_published),

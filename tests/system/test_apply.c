@@ -102,23 +102,28 @@ static void assert_apply(struct fixture *f, const char *yaml, const char *option
 // Everything that applying may touch; the clock's readings are not part of it.
 static char *contents(struct fixture *f)
 {
-  return sql_table(f->stack->sql,
-                   "select 'event', e.code, e.name, e.time_zone, e.updated_at::text, '', '', '' from largesse.event e"
-                   " union all select 'reward', r.code, r.provider, r.amount::text, r.params::text, r.id::text, '', '' "
-                   "from largesse.reward r"
-                   " union all select 'activity', a.code, a.status, a.start_at::text, a.end_at::text, a.version::text, "
-                   "a.changed_at::text, a.stock_total::text from largesse.activity a"
-                   " union all select 'stock', s.activity_id::text, s.remaining::text, s.taken::text, '', '', '', '' "
-                   "from largesse.stock s"
-                   " union all select 'limit', l.activity_id::text, l.period, l.max_count::text, '', '', '', '' from "
-                   "largesse.activity_limit l"
-                   " union all select 'adjustment', d.activity_id::text, d.key, d.by::text, d.reason, d.actor, '', '' "
-                   "from largesse.stock_adjustment d"
-                   " union all select 'history', h.activity_id::text, h.id::text, h.to_status, h.actor, '', '', '' "
-                   "from largesse.activity_history h"
-                   " union all select 'news', array_to_string(o.subjects, ' '), o.type, '', '', '', '', '' from "
-                   "largesse.event_out o"
-                   " order by 1, 2, 3, 4, 5");
+  return sql_table(
+      f->stack->sql,
+      "select 'event', e.code, e.name, e.time_zone, e.updated_at::text, '', '', '' from largesse.event e"
+      " union all select 'reward', r.code, r.provider, r.amount::text, r.params::text, r.id::text, '', '' "
+      "from largesse.reward r"
+      " union all select 'activity', a.code, a.status, a.start_at::text, a.end_at::text, a.version::text, "
+      "a.changed_at::text, a.stock_total::text from largesse.activity a"
+      " union all select 'stock', s.activity_id::text, s.remaining::text, s.taken::text, '', '', '', '' "
+      "from largesse.stock s"
+      " union all select 'limit', l.activity_id::text, l.period, l.max_count::text, '', '', '', '' from "
+      "largesse.activity_limit l"
+      " union all select 'adjustment', d.activity_id::text, d.key, d.by::text, d.reason, d.actor, '', '' "
+      "from largesse.stock_adjustment d"
+      " union all select 'history', h.activity_id::text, h.id::text, h.to_status, h.actor, '', '', '' "
+      "from largesse.activity_history h"
+      " union all select 'number', n.activity_id::text, n.number::text, n.status, '', '', '', '' from "
+      "largesse.activity_number n"
+      " union all select 'discount', d.id, d.version::text, d.threshold::text, d.created_at::text, '', '', "
+      "'' from largesse.discount_rule d"
+      " union all select 'news', array_to_string(o.subjects, ' '), o.type, '', '', '', '', '' from "
+      "largesse.event_out o"
+      " order by 1, 2, 3, 4, 5");
 }
 
 static void assert_contents(struct fixture *f, char *before)
@@ -275,6 +280,66 @@ static void local_times_that_do_not_exist_are_refused(void **state)
   assert_apply(f, BERLIN("2027-10-30", "\"02:30+01:00\""), NULL, 65,
                "there is no 2027-10-30 02:30:00+01:00 in Europe/Berlin");
 #undef BERLIN
+  // In Santiago both happen at midnight: 3 April has its last hour twice, 5 September has no first one.
+#define SANTIAGO(dates, times)                                                                                   \
+  "event: sur\nname: Sur\ntimeZone: America/Santiago\nrewards:\n  v: { provider: simulator }\nsessions:\n"       \
+  "  - code: sur-{date}-{n}\n    kind: reward\n    reward: v\n    duration: 10m\n    publish: true\n    dates: " \
+  "[" dates "]\n    times: [" times "]\n" STOCK("5")
+  assert_apply(f, SANTIAGO("2027-09-05", "\"00:30\""), NULL, 65,
+               ":13: sessions[0].dates: there is no 2027-09-05 00:30:00 in America/Santiago (sur-20270905-1)");
+  assert_apply(f, SANTIAGO("2027-04-03", "\"23:30\", \"23:30-04:00\""), NULL, 0, "3 created");
+  assert_true(sql_bool(sql,
+                       "select array_agg(start_at order by code) = '{2027-04-04 02:30+00, 2027-04-04 03:30+00}' "
+                       "from largesse.activity where event_code = 'sur'"));
+#undef SANTIAGO
+}
+
+// Every kind with its rules: twice changes nothing, a plan names what differs, a fault takes everything back.
+static void all_kinds_and_rules_are_applied(void **state)
+{
+  struct fixture *f = *state;
+  struct sql *sql = f->stack->sql;
+#define ALL(level, wait, last, threshold)                                                                              \
+  "event: all\nname: All\ntimeZone: Asia/Shanghai\nrewards:\n  v: { provider: simulator }\n"                           \
+  "discountRules:\n  off: { name: Off, threshold: " threshold                                                          \
+  ", discount: { amount: 100 }, maxPerOrder: 2, exclusiveGroup: mall, priority: 1, rewardCode: v }\nsessions:\n"       \
+  "  - { code: all-reward, kind: reward, reward: v, dates: [2030-10-01], times: [\"11:00\"], duration: 1h, publish: "  \
+  "true, stock: { total: 9, segments: 2 }, limits: [{ count: 2, period: event }], eligibility: \"" level               \
+  "\", exclusiveGroup: mall, channels: [APP, no], rateLimit: { total: { rate: 5, burst: 9 } } }\n"                     \
+  "  - { code: all-places, kind: registration, dates: [2030-10-01], times: [\"11:00\"], duration: 1h, publish: true, " \
+  "stock: { total: 2 }, waitingList: { max: " wait                                                                     \
+  ", acceptWithin: 90s } }\n"                                                                                          \
+  "  - { code: all-numbers, kind: number, dates: [2030-10-01], times: [\"11:00\"], duration: 1h, publish: true, "      \
+  "numbers: { from: 1, to: " last                                                                                      \
+  " }, holdFor: 10m }\n"                                                                                               \
+  "  - { code: all-points, kind: exchange, reward: v, pointsCost: 299, dates: [2030-10-01], times: [\"11:00\"], "      \
+  "duration: 1h, publish: true, stock: { total: unlimited } }\n"
+#define FIRST ALL("$.user.level >= 5", "5", "100", "5000")
+  assert_apply(f, FIRST, NULL, 0, ": 7 created, 0 updated, 0 unchanged, 4 published");
+  assert_int_equal(sql_int(sql,
+                           "select remaining from largesse.stock s join largesse.activity a on a.id = "
+                           "s.activity_id where a.code = 'all-numbers'"),
+                   100);
+  char *before = contents(f);
+  assert_apply(f, FIRST, NULL, 0, ": 0 created, 0 updated, 7 unchanged, 0 published");
+  assert_contents(f, before);
+  before = contents(f);
+  static const char second[] = ALL("$.user.level >= 6", "6", "120", "6000");
+  assert_apply(f, second, "--plan", 0, "all-reward                                updated  eligibility\n");
+  assert_apply(f, second, "--plan", 0, "all-places                                updated  waitingList\n");
+  assert_apply(f, second, "--plan", 0, "all-numbers                               updated  (20 numbers added)\n");
+  assert_apply(f, second, "--plan", 0, "off                                       updated\n");
+  assert_contents(f, before);
+  assert_apply(f, second, NULL, 0, ": 0 created, 4 updated, 3 unchanged");
+  before = contents(f);
+  assert_apply(f, second, NULL, 0, "7 unchanged");
+  assert_apply(f, ALL("$.user.level", "7", "120", "6000"), NULL, 65,
+               ":9: sessions[0].eligibility: must be a predicate, such as $.user.level >= 5");
+  assert_apply(f, ALL("$.user.level >", "7", "120", "6000"), NULL, 65,
+               ":9: sessions[0].eligibility: is no jsonpath: syntax error");
+  assert_contents(f, before);
+#undef FIRST
+#undef ALL
 }
 
 static void bad_files_apply_nothing(void **state)
@@ -413,6 +478,7 @@ int main(void)
       TEST_WITH_CLOCK(a_session_that_runs_keeps_its_start),
       TEST(a_session_that_is_over_is_made_but_not_published),
       TEST(local_times_that_do_not_exist_are_refused),
+      TEST(all_kinds_and_rules_are_applied),
       TEST(bad_files_apply_nothing),
       TEST(an_unknown_provider_is_refused),
       TEST_WITH_CLOCK(demonstrations_keep_their_times),

@@ -102,6 +102,102 @@ static void the_name_of_the_event_is_the_default_and_limits_may_be_left_out(void
   event_file_free(event);
 }
 
+// B90: what is text stays text; what is a number, a truth or a duration has to be one.
+static void rules_of_all_kinds_are_read(void **state)
+{
+  (void)state;
+  struct event_file *event = parse(
+      HEAD
+      "discountRules:\n"
+      "  off: { name: no, threshold: 5000, discount: { amount: 100 }, maxPerOrder: 2, exclusiveGroup: 1.10, "
+      "priority: 1, rewardCode: r, currency: CNY }\n"
+      "sessions:\n"
+      "  - { code: a, kind: reward, reward: r, dates: [2027-03-27], times: [11:00], duration: 1m, stock: { total: "
+      "9, segments: 3 }, limits: [{ count: 2, period: event }], needsQualification: true, eligibility: \"$.user.a "
+      "> 1\", channels: [APP, no, 1.10, 7, null], exclusiveGroup: on, onRefused: review, intake: queued, "
+      "rateLimit: { perUser: { rate: 1, burst: 3 } } }\n"
+      "  - { code: b, kind: registration, dates: [2027-03-27], times: [11:00], duration: 1m, stock: { total: 9 }, "
+      "signUpAgain: false, waitingList: { max: 5, acceptWithin: 90s } }\n"
+      "  - { code: c, kind: number, dates: [2027-03-27], times: [11:00], duration: 1m, price: { amount: 200, "
+      "currency: CNY }, paymentProvider: 007, holdFor: 10m, latePayment: refund, numbers: { from: 1, to: 100 } }\n"
+      "  - { code: d, kind: exchange, reward: r, pointsCost: 299, dates: [2027-03-27], times: [11:00], duration: "
+      "1m, stock: { total: unlimited } }\n");
+  static const struct {
+    size_t session;
+    const char *pointer, *json;
+  } expected[] = {
+      {0, "/stock", "{\"total\":9,\"segments\":3}"},
+      {0, "/limits", "[{\"count\":2,\"period\":\"event\"}]"},
+      {0, "/needsQualification", "true"},
+      {0, "/eligibility", "\"$.user.a > 1\""},
+      {0, "/channels", "[\"APP\",\"no\",\"1.10\",\"7\",\"null\"]"},
+      {0, "/exclusiveGroup", "\"on\""},
+      {0, "/onRefused", "\"review\""},
+      {0, "/intake", "\"queued\""},
+      {0, "/rateLimit", "{\"perUser\":{\"rate\":1,\"burst\":3}}"},
+      {1, "/signUpAgain", "false"},
+      {1, "/waitingList", "{\"max\":5,\"acceptWithin\":\"90s\"}"},
+      {2, "/price", "{\"amount\":200,\"currency\":\"CNY\"}"},
+      {2, "/paymentProvider", "\"007\""},
+      {2, "/holdFor", "\"10m\""},
+      {2, "/latePayment", "\"refund\""},
+      {3, "/pointsCost", "299"},
+      {3, "/stock", "{\"total\":null}"},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+    json_t *wanted = json_loads(expected[i].json, JSON_DECODE_ANY, NULL);
+    const json_t *got = member(&event->sessions[expected[i].session], expected[i].pointer);
+    if (got == NULL || !json_equal(got, wanted)) fail_msg("%s is not %s", expected[i].pointer, expected[i].json);
+    json_decref(wanted);
+  }
+  assert_true(event->sessions[2].numbers.is_given);
+  assert_int_equal(event->sessions[2].numbers.from, 1);
+  assert_int_equal(event->sessions[2].numbers.to, 100);
+  assert_false(event->sessions[3].numbers.is_given);
+  assert_int_equal(event->discount_count, 1);
+  assert_string_equal(event->discounts[0].id, "off");
+  assert_string_equal(json_string_value(json_object_get(event->discounts[0].doc, "name")), "no");
+  assert_string_equal(json_string_value(json_object_get(event->discounts[0].doc, "exclusiveGroup")), "1.10");
+  event_file_free(event);
+}
+
+static void rules_are_refused_with_line_and_path(void **state)
+{
+  (void)state;
+#define NUMBER \
+  HEAD "sessions:\n  - code: n\n    kind: number\n    dates: [2027-03-27]\n    times: [11:00]\n    duration: 30m\n"
+  assert_fault(WHOLE "    needsQualification: maybe\n",
+               "e.yaml:12: sessions[0].needsQualification: must be true or false");
+  assert_fault(WHOLE "    needsQualification: no\n",
+               "e.yaml:12: sessions[0].needsQualification: must be true or false");
+  assert_fault(WHOLE "    pointsCost: 5\n", "e.yaml:12: sessions[0].pointsCost: goes with kind exchange only");
+  assert_fault(WHOLE "    channels: []\n", "e.yaml:12: sessions[0].channels: must name 1 to 64 channels");
+  assert_fault(WHOLE "    channels:\n      - APP\n      - APP\n", "e.yaml:14: sessions[0].channels[1]: is named twice");
+  assert_fault(WHOLE "    channels: APP\n", "e.yaml:12: sessions[0].channels: must be a list");
+  assert_fault(WHOLE "    rateLimit:\n      perUser:\n        rate: 0\n        burst: 1\n",
+               "e.yaml:14: sessions[0].rateLimit.perUser.rate: must be an integer from 1 to 1000000");
+  assert_fault(WHOLE "    rateLimit:\n      everybody: {}\n",
+               "e.yaml:13: sessions[0].rateLimit.everybody: is not known here");
+  assert_fault(WHOLE "    numbers: { from: 1, to: 2 }\n", "e.yaml:12: sessions[0].numbers: goes with kind number only");
+  assert_fault(NUMBER "    numbers: { from: 1 }\n", "e.yaml:10: sessions[0].numbers.to: is missing");
+  assert_fault(NUMBER "    numbers: { from: 2, to: 1 }\n",
+               "e.yaml:10: sessions[0].numbers: must be 1 to 1000000 numbers");
+  assert_fault(NUMBER "    numbers: { from: 1, to: 1000001 }\n",
+               "e.yaml:10: sessions[0].numbers: must be 1 to 1000000 numbers");
+  assert_fault(NUMBER "    numbers:\n      from: 01\n      to: 5\n",
+               "e.yaml:11: sessions[0].numbers.from: must be an integer from 0 to 999999999999");
+  assert_fault(NUMBER "    numbers: { from: 1, to: 5, step: 2 }\n", "e.yaml:10: sessions[0].numbers.step: unknown key");
+  assert_fault(NUMBER "    holdFor: 10\n",
+               "e.yaml:10: sessions[0].holdFor: must be a duration with its unit, such as \"15m\"");
+  assert_fault(NUMBER "    price: { amount: 1.5, currency: CNY }\n",
+               "e.yaml:10: sessions[0].price.amount: must be an integer of at least 1");
+  assert_fault(HEAD "discountRules: []\nsessions: []\n", "e.yaml:4: discountRules: must be key: value lines");
+  assert_fault(HEAD "discountRules:\n  off: 5\n", "e.yaml:5: discountRules.off: must be key: value lines");
+  assert_fault(HEAD "discountRules:\n  off:\n    name: x\n    threshold: five\n",
+               "e.yaml:7: discountRules.off: threshold: must be an integer of at least 0");
+#undef NUMBER
+}
+
 static void demonstrations_start_soon(void **state)
 {
   (void)state;
@@ -322,6 +418,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(dates_and_times_become_sessions),
       cmocka_unit_test(the_name_of_the_event_is_the_default_and_limits_may_be_left_out),
+      cmocka_unit_test(rules_of_all_kinds_are_read),
+      cmocka_unit_test(rules_are_refused_with_line_and_path),
       cmocka_unit_test(demonstrations_start_soon),
       cmocka_unit_test(yaml_that_surprises_is_refused_with_its_line),
       cmocka_unit_test(values_are_typed_exactly),
