@@ -64,6 +64,9 @@ static void on_rule_put(struct api_call *call, const struct db_rows *rows)
     return;
   }
   if (is_created) web_reply_header(call->req, "Location", web_path(call->req));
+  if (strcmp(outcome, "unchanged") != 0)
+    LOG(call->app->rt->log, EV_DISCOUNT_RULE_EDITED, F_STR("rule_id", web_param(call->req, "id")),
+        F_STR("action", outcome), F_STR("actor", web_actor(call->req)));
   reply_doc(call, is_created ? 201 : 200, rows, 2);
 }
 
@@ -149,6 +152,12 @@ static void reply_refused(struct api_call *call, const struct db_rows *rows)
   buf_release(&extra);
 }
 
+static void log_order(const struct api_call *call, int event)
+{
+  LOG(call->app->rt->log, event, F_STR("order_id", web_param(call->req, "orderId")),
+      F_STR("actor", web_actor(call->req)));
+}
+
 static void on_redeemed(struct api_call *call, const struct db_rows *rows)
 {
   bool is_new = strcmp(db_rows_text(rows, 0, 0), "redeemed") == 0;
@@ -156,6 +165,7 @@ static void on_redeemed(struct api_call *call, const struct db_rows *rows)
     reply_refused(call, rows);
     return;
   }
+  if (is_new) log_order(call, EV_ORDER_REDEEMED);
   web_reply_header(call->req, is_new ? "Location" : "Idempotent-Replayed", is_new ? web_path(call->req) : "true");
   reply_doc(call, is_new ? 201 : 200, rows, 3);
 }

@@ -136,7 +136,18 @@ static void a_quote_is_explained_and_changes_nothing(void **state)
   const char *const list[] = {"discounts", "list", NULL};
   assert_int_equal(stack_command(f->stack, "scheduler", list, &out), 0);
   assert_non_null(strstr(buf_text(&out), "100 off per 5,000"));
+  buf_clear(&out);
+  const char *const show[] = {"discounts", "show", "festival", NULL};
+  assert_int_equal(stack_command(f->stack, "scheduler", show, &out), 0);
+  assert_non_null(strstr(buf_text(&out), "rewardCode: voucher-100"));
+  const char *const unknown[] = {"discounts", "show", "nothing", NULL};
+  assert_int_equal(stack_command(f->stack, "scheduler", unknown, NULL), 65);
+  char *faulty = support_write("order.json", "{\"orderId\":\"o\",\"lines\":[{\"lineId\":\"a\",\"amount\":0.5}]}");
+  buf_clear(&out);
+  assert_int_equal(stack_command(f->stack, "scheduler", args, &out), 65);
+  assert_non_null(strstr(buf_text(&out), "order.json: lines[0].amount: must be an integer of at least 0"));
   buf_release(&out);
+  mem_free(faulty);  // the same path
   mem_free(file);
   mem_free(body);
   assert_int_equal(sql_int(f->stack->sql, "select count(*) from largesse.coupon_use"), 0);
