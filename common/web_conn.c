@@ -178,20 +178,32 @@ static void conn_fault(struct web_conn *c, int status, const char *detail)
 
 void conn_time_out(struct web_conn *c) { conn_fault(c, 408, "The request did not arrive completely in time."); }
 
+// Refused without its body, which then may or may not come: the connection ends.
+static void conn_refuse_head(struct web_conn *c)
+{
+  conn_begin_handling(c);
+  c->request.must_close = true;
+  c->linger = true;
+  web_std_dispatch(&c->request);
+}
+
 // The head is known: how large may the body be, and does the client wait for a word before it sends it?
 static void conn_on_head(struct web_conn *c)
 {
   struct web_request *r = &c->request;
   web_std_route(r);
   r->parse.body_max = r->route && r->route->body_max > 0 ? r->route->body_max : c->server->conf.body_max;
+  // Only who may call keeps a large body in memory.
+  bool may_be_large = r->parse.chunked || (r->parse.has_length && r->parse.length > c->server->conf.body_max);
+  if (may_be_large && r->parse.body_max > c->server->conf.body_max && web_std_refuses(r)) {
+    conn_refuse_head(c);
+    return;
+  }
   if (!r->parse.expects_continue || (r->parse.has_length && r->parse.length > r->parse.body_max)) return;
   if (!r->parse.chunked && r->parse.length == 0) return;
   if (c->in_len > r->parse.body_at) return;  // the body is under way already
-  if (web_std_refuses(r)) {  // refused without its body, which then may or may not come: the connection ends
-    conn_begin_handling(c);
-    r->must_close = true;
-    c->linger = true;
-    web_std_dispatch(r);
+  if (web_std_refuses(r)) {
+    conn_refuse_head(c);
     return;
   }
   web_reply_continue(c);

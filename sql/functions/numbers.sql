@@ -69,7 +69,7 @@ $$;
 create or replace function largesse.numbers_list(i_code text, i_status text, i_after bigint, i_limit int)
 returns table (number bigint, doc text)
 language plpgsql stable security definer
-set search_path = largesse, pg_temp set jit = off
+set search_path = largesse, pg_temp set jit = off set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_id bigint := (select a.id from largesse.activity a where a.code = i_code);
@@ -88,7 +88,7 @@ end $$;
 create or replace function largesse.numbers_random(i_code text, i_count int)
 returns table (number bigint, doc text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_sort = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_sort = off set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   v_id   bigint := (select a.id from largesse.activity a where a.code = i_code);

@@ -348,6 +348,35 @@ static void keys_decide_who_may(void **state)
   assert_has(ask(f, "GET /livez HTTP/1.1\r\n" HOST "\r\n"), "200 OK");
 }
 
+static void a_large_body_is_taken_from_who_may_call_only(void **state)
+{
+  struct fixture *f = *state;
+  f->conf.auth = 1;
+  start(f);
+  web_server_set_auth(f->server, check_key, NULL);
+  static const struct {
+    const char *header, *status;
+  } cases[] = {{"Content-Length: 150000\r\n", "401"},
+               {"Transfer-Encoding: chunked\r\n", "401"},
+               {"Content-Length: 150000\r\nAuthorization: Bearer reader\r\n", "403"},
+               {"Content-Length: 150000\r\nAuthorization: Bearer busy\r\n", "503"}};
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {  // answered without the body
+    struct buf b;
+    buf_init(&b, 1000);
+    buf_printf(&b, "POST /v1/big HTTP/1.1\r\n" HOST "Content-Type: application/json\r\n%s\r\n", cases[i].header);
+    assert_memory_equal(ask(f, buf_text(&b)) + 9, cases[i].status, 3);
+    assert_has(buf_text(&f->got), "\r\nConnection: close\r\n");
+    buf_release(&b);
+  }
+  struct buf b;
+  buf_init(&b, 200000);
+  buf_puts(&b, "POST /v1/big HTTP/1.1\r\n" HOST
+               "Content-Type: application/json\r\nContent-Length: 150000\r\nAuthorization: Bearer claims\r\n\r\n");
+  for (int i = 0; i < 15000; i++) buf_puts(&b, "0123456789");
+  assert_has(ask(f, buf_text(&b)), "201 Created");
+  buf_release(&b);
+}
+
 static void only_loopback_goes_without_keys(void **state)
 {
   struct fixture *f = *state;
@@ -414,6 +443,7 @@ int main(void)
       T(drain_without_clients_ends_at_once),
       T(requests_are_counted),
       cmocka_unit_test_setup_teardown(keys_decide_who_may, setup, teardown),
+      cmocka_unit_test_setup_teardown(a_large_body_is_taken_from_who_may_call_only, setup, teardown),
       cmocka_unit_test_setup_teardown(only_loopback_goes_without_keys, setup, teardown),
       T(a_busy_port_is_one_clear_line),
   };
