@@ -55,13 +55,16 @@ begin
 end $$;
 
 -- Entries of `rejected`: one for each coupon that the rule could have used, or one for the rule alone.
--- Parameters: i_rule_id, i_coupons (null or empty: none), i_reason, i_about: what the reason's text needs. Result: a JSON array. Locks, errors: none.
-create or replace function largesse.discount_rejections(i_rule_id text, i_coupons text[], i_reason text, i_about jsonb) returns jsonb
-language sql immutable
+-- Parameters: i_rule_id, i_coupons (null or empty: none), i_reason, i_about: what the reason's text needs. Result: the entries. Locks, errors: none.
+create or replace function largesse.discount_rejections(i_rule_id text, i_coupons text[], i_reason text, i_about jsonb) returns jsonb[]
+language plpgsql immutable
 as $$
-  select jsonb_agg(jsonb_strip_nulls(jsonb_build_object('coupon', u.c, 'about', i_about)) || jsonb_build_object('ruleId', i_rule_id, 'reason', i_reason) order by u.n)
-    from unnest(case when cardinality(i_coupons) > 0 then i_coupons else array[null::text] end) with ordinality as u(c, n)
-$$;
+declare
+  v_entry jsonb := jsonb_build_object('ruleId', i_rule_id, 'reason', i_reason, 'about', coalesce(i_about, '{}'));
+begin
+  if coalesce(cardinality(i_coupons), 0) = 0 then return array[v_entry]; end if;
+  return array(select v_entry || jsonb_build_object('coupon', u.c) from unnest(i_coupons) with ordinality as u(c, n) order by u.n);
+end $$;
 
 -- Judges an order by the rules in force. Rules come by priority (the lower number first), of equals the one with the higher threshold, then by id (byte order).
 -- Each is asked: is it valid now and for this currency; has no other of its exclusive group been applied; does the order's total, before any discount, reach
@@ -95,15 +98,15 @@ declare
   v_used     bigint;
   v_units    bigint;
   v_discount bigint;
-  v_applied  jsonb := '[]';
-  v_rejected jsonb := '[]';
+  v_applied  jsonb[] := '{}';
+  v_rejected jsonb[] := '{}';
 begin
   select array_agg(l ->> 'lineId' order by n), array_agg((l ->> 'amount')::bigint order by n), sum((l ->> 'amount')::bigint)
     into v_ids, v_amounts, v_total
     from jsonb_array_elements(i_order -> 'lines') with ordinality as u(l, n);
   v_left := v_amounts; v_rest := v_total;
   select coalesce(array_agg(c.coupon order by c.n), '{}'), coalesce(array_agg(c.reward_code order by c.n), '{}'), coalesce(array_agg(c.free order by c.n), '{}'),
-         coalesce(jsonb_agg(r.e order by c.n) filter (where r.e is not null), '[]')
+         coalesce(array_agg(r.e order by c.n) filter (where r.e is not null), '{}')
     into v_coupons, v_rewards, v_free, v_rejected
     from largesse.discount_coupons(i_order -> 'coupons') c
    cross join lateral (
@@ -119,7 +122,7 @@ begin
       (select x.* from largesse.discount_rule x where x.replaced_at is null and x.end_at <= i_at order by x.end_at desc, x.id limit 100)) r
      order by r.priority, r.threshold desc, r.id collate "C"
   loop
-    v_mine := array(select u.n from unnest(v_rewards, v_free) with ordinality as u(reward, free, n) where u.reward = v_rule.reward_code and u.free > 0 order by u.n);
+    v_mine := case when v_rule.reward_code is null or v_coupons = '{}' then '{}' else array(select u.n from unnest(v_rewards, v_free) with ordinality as u(reward, free, n) where u.reward = v_rule.reward_code and u.free > 0 order by u.n) end;
     v_reason := null; v_about := null;
     if i_at < v_rule.start_at or i_at >= v_rule.end_at then
       v_reason := 'NOT_VALID_NOW'; v_about := jsonb_build_object('from', largesse.time_text(v_rule.start_at), 'until', largesse.time_text(v_rule.end_at));
@@ -133,7 +136,7 @@ begin
       v_reason := 'NO_COUPON'; v_about := jsonb_build_object('reward', v_rule.reward_code);
     end if;
     if v_reason is not null then
-      v_rejected := v_rejected || largesse.discount_rejections(v_rule.id, array(select v_coupons[m] from unnest(v_mine) m), v_reason, v_about);
+      v_rejected := v_rejected || largesse.discount_rejections(v_rule.id, case when v_mine <> '{}' then array(select v_coupons[m] from unnest(v_mine) m) end, v_reason, v_about);
       continue;
     end if;
 
@@ -169,5 +172,5 @@ begin
   return jsonb_build_object('orderId', i_order -> 'orderId', 'currency', i_order -> 'currency',
     'lines', (select jsonb_agg(jsonb_build_object('lineId', u.id, 'amount', u.a, 'discount', u.a - u.l) order by u.n)
                 from unnest(v_ids, v_amounts, v_left) with ordinality as u(id, a, l, n)),
-    'applied', v_applied, 'rejected', v_rejected, 'total', v_total, 'discount', v_total - v_rest, 'payable', v_rest);
+    'applied', to_jsonb(v_applied), 'rejected', to_jsonb(v_rejected), 'total', v_total, 'discount', v_total - v_rest, 'payable', v_rest);
 end $$;

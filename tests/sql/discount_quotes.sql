@@ -221,3 +221,53 @@ select probe.same(r, (largesse.discount_reason_text(r, a, false) <> '' and large
   from unnest(array['NOT_VALID_NOW', 'CURRENCY_MISMATCH', 'EXCLUSIVE_GROUP', 'BELOW_THRESHOLD', 'NO_COUPON', 'MAX_PER_ORDER', 'NOTHING_LEFT', 'NO_DISCOUNT', 'COUPON_NOT_FOUND',
                     'COUPON_NOT_VALID', 'COUPON_USED', 'NO_RULE']) r,
        jsonb_build_object('from', '1', 'until', '2', 'currency', 'CNY', 'group', 'g', 'by', 'b', 'total', 1, 'threshold', 2, 'reward', 'r', 'max', 1, 'status', 's', 'order', 'o') a;
+
+-- Random rules and orders (a seed of their own each) against a model that knows no lines: totals are the same, and each share is nearly proportional.
+create function probe.model(i_total numeric, i_rules largesse.discount_rule[]) returns numeric language plpgsql as $$
+declare
+  v_rest   numeric := i_total;
+  v_off    numeric;
+  v_groups text[] := '{}';
+  r        largesse.discount_rule;
+begin
+  foreach r in array i_rules loop
+    continue when r.exclusive_group = any (v_groups) or i_total < r.threshold;
+    v_off := case when r.percent is not null then round(v_rest * r.percent / 100)
+                  else r.amount * least(coalesce(r.max_per_order, 9999999), case when r.threshold = 0 then 1 else trunc(i_total / r.threshold) end) end;
+    v_off := least(v_off, v_rest);
+    if v_off > 0 then v_groups := v_groups || r.exclusive_group; end if;
+    v_rest := v_rest - v_off;
+  end loop;
+  return v_rest;
+end $$;
+do $$
+declare
+  v_amounts bigint[];
+  v_rules   largesse.discount_rule[];
+  v         jsonb;
+  a         jsonb;
+begin
+  for v_seed in 1 .. 150 loop
+    perform setseed(v_seed / 1000.0);
+    perform probe.clear();
+    for n in 1 .. 1 + trunc(random() * 6)::int loop
+      perform probe.rule('r' || trunc(random() * 1000)::int, trunc(random() * 3)::int,
+        case when random() < 0.5 then format('"percent": %s', 1 + trunc(random() * 40)::int) else format('"amount": %s', 1 + trunc(random() * 3000)::int) end,
+        concat_ws(', ', format('"threshold": %s', case when random() < 0.3 then 0 else 1 + trunc(random() * 9000)::int end),
+                  case when random() < 0.5 then format('"maxPerOrder": %s', 1 + trunc(random() * 3)::int) end,
+                  case when random() < 0.5 then format('"exclusiveGroup": "g%s"', trunc(random() * 2)::int) end));
+    end loop;
+    v_amounts := array(select trunc(random() * random() * 5000)::bigint from generate_series(1, 1 + trunc(random() * 8)::int));
+    v_rules := array(select r from largesse.discount_rule r where r.replaced_at is null order by r.priority, -r.threshold, convert_to(r.id, 'UTF8'));
+    perform probe.quote(v_amounts);  -- its sums
+    v := largesse.discount_quote(probe.order_doc(v_amounts, null, null), null, false);
+    if (v ->> 'payable')::numeric <> probe.model((v ->> 'total')::numeric, v_rules) then
+      raise exception 'seed %: expected % for % with %', v_seed, probe.model((v ->> 'total')::numeric, v_rules), v, v_rules;
+    end if;
+    a := v -> 'applied' -> 0;  -- the first is of whole amounts
+    if exists (select from jsonb_array_elements(v -> 'lines') l left join jsonb_array_elements(a -> 'lines') s on s ->> 'lineId' = l ->> 'lineId'
+                where a is not null and abs(coalesce((s ->> 'discount')::numeric, 0) - (a ->> 'discount')::numeric * (l ->> 'amount')::numeric / (v ->> 'total')::numeric) >= cardinality(v_amounts)) then
+      raise exception 'seed %: shares are not in proportion: %', v_seed, v;
+    end if;
+  end loop;
+end $$;
