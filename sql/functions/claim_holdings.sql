@@ -140,7 +140,7 @@ declare
   v_wanted   bigint;
   v_taken    bigint;
 begin
-  perform largesse.stock_take_any(i_act.id, v_quantity);
+  perform largesse.claim_guard(largesse.stock_take(i_act.id, v_quantity, null));
   select count(*) into v_wanted from largesse.claim_allowances(i_act, i_claims) g where g.period <> 'event';
   insert into largesse.usage as u (activity_id, user_id, period, period_start, used, max_used)
     select g.activity_id, g.user_id, g.period, g.start, g.quantity, g.max_count
@@ -166,25 +166,6 @@ begin
     get diagnostics v_taken = row_count;
     perform largesse.claim_guard(v_taken = v_wanted);
   end if;
-end $$;
-
--- Takes units out of whichever segments have them. Parameters: i_activity_id, i_quantity. Result: none. Locks: the caller holds all stock rows.
--- Errors: 40001 when there are not so many.
-create or replace function largesse.stock_take_any(i_activity_id bigint, i_quantity bigint) returns void
-language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
-as $$
-begin
-  perform largesse.claim_guard((select bool_or(s.remaining is null) or sum(s.remaining) >= i_quantity from largesse.stock s where s.activity_id = i_activity_id));
-  with room as (
-    select s.segment, coalesce(s.remaining, i_quantity) as units,
-           sum(coalesce(s.remaining, i_quantity)) over (order by s.remaining desc, s.segment) - coalesce(s.remaining, i_quantity) as before
-      from largesse.stock s where s.activity_id = i_activity_id
-  ), share as (
-    select r.segment, least(r.units, i_quantity - r.before) as units from room r where r.before < i_quantity
-  )
-  update largesse.stock s set remaining = s.remaining - share.units, taken = s.taken + share.units
-    from share where s.activity_id = i_activity_id and s.segment = share.segment;
 end $$;
 
 -- Claims that end, waiting ones too: the place in the group becomes anybody's with the last of them, and the qualification is unused again.

@@ -35,7 +35,7 @@ begin
     insert into largesse.waiting_entry (activity_id, claim_id, user_id, quantity) values (v_act.id, v_id, i_user, i_quantity);
     update largesse.stock set waiting = waiting + 1 where activity_id = v_act.id and segment = 0;
   else
-    perform largesse.stock_take_any(v_act.id, i_quantity);
+    perform largesse.stock_take(v_act.id, i_quantity, null);
     insert into largesse.usage as u select v_act.id, g.user_id, g.period, g.start, g.quantity, g.max_count
         from largesse.claim_allowances(v_act, array[v_claim]) g where g.period <> 'event'
       on conflict (activity_id, user_id, period, period_start) do update set used = u.used + excluded.used;
