@@ -121,6 +121,7 @@ declare
 begin
   if not exists (select from largesse.activity where code = v_code) then perform probe.activity(v_code, i_kind, 1000, 'gift'); end if;
   insert into largesse.points_account values (v_user, 100);
+  insert into largesse.points_entry (user_id, key, amount, balance, at) values (v_user, 'grant/1', 100, 100, now());
   if i_status in ('cancelled', 'expired', 'failed', 'rolled_back') then
     perform probe.make(v_code, v_user, case i_status when 'expired' then 'offered' when 'failed' then 'issuing' else 'succeeded' end);
     perform probe.move(v_code, v_user, i_status);
