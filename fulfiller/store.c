@@ -30,7 +30,8 @@ enum take_column {
   TAKE_TRUST_IN_MS,
   TAKE_PROVIDER_REF,
   TAKE_TRACE,
-  TAKE_MAY_ACT
+  TAKE_MAY_ACT,
+  TAKE_HOLD_UNTIL
 };
 
 #define EARLIER_BYTES_MAX (8 * 1024 * 1024)  // 256 claims, every byte of a record escaped
@@ -131,6 +132,8 @@ static void read_facts(struct job *job, const struct db_rows *rows, size_t row)
   facts->quantity = db_rows_i64(rows, row, TAKE_QUANTITY);
   facts->has_amount = !db_rows_is_null(rows, row, TAKE_AMOUNT);
   facts->amount = db_rows_i64(rows, row, TAKE_AMOUNT);
+  facts->has_hold = !db_rows_is_null(rows, row, TAKE_HOLD_UNTIL);
+  if (facts->has_hold) facts->hold_until = db_rows_time(rows, row, TAKE_HOLD_UNTIL);
   facts->params = job->params;
 }
 

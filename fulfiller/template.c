@@ -57,8 +57,12 @@ static struct value value_of(const struct template_part *part, const struct clai
     case VARIABLE_CURRENCY_LOWER:
     case VARIABLE_TOTAL:
     case VARIABLE_TOTAL_DECIMAL:
+    case VARIABLE_HOLD_UNTIL:
+    case VARIABLE_HOLD_UNTIL_BEIJING:
     case VARIABLE_NOW_RFC3339:
     case VARIABLE_NOW_BEIJING: break;  // make_value
+    case VARIABLE_HOLD_UNTIL_UNIX:
+      return facts->has_hold ? int_value(facts->hold_until.us / 1000000) : text_value(NULL);
     case VARIABLE_NOW_UNIX: return int_value(means->moment.now.us / 1000000);
     case VARIABLE_NONCE: return text_value(means->moment.nonce);
     case VARIABLE_SECRET: return secret_value(means->keys, part->text);
@@ -112,6 +116,14 @@ static void put_instant(struct wall_time now, bool is_beijing, struct value *out
   out->kind = VALUE_TEXT;
 }
 
+static void put_hold(const struct claim_facts *facts, bool is_beijing, struct value *out)
+{
+  if (facts->has_hold)
+    put_instant(facts->hold_until, is_beijing, out);
+  else
+    *out = text_value(NULL);
+}
+
 static void put_lower(const char *currency, struct value *out)
 {
   *out = text_value(NULL);
@@ -145,6 +157,8 @@ static enum result make_value(const struct template_part *part, const struct cla
       break;
     case VARIABLE_TOTAL: return put_total(facts, false, out);
     case VARIABLE_TOTAL_DECIMAL: return put_total(facts, true, out);
+    case VARIABLE_HOLD_UNTIL: put_hold(facts, false, out); break;
+    case VARIABLE_HOLD_UNTIL_BEIJING: put_hold(facts, true, out); break;
     case VARIABLE_NOW_RFC3339: put_instant(means->moment.now, false, out); break;
     case VARIABLE_NOW_BEIJING: put_instant(means->moment.now, true, out); break;
     default: *out = value_of(part, facts, means); break;

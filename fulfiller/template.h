@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/buf.h"
+#include "common/clk.h"
 #include "common/conf.h"
 #include "common/result.h"
 
@@ -16,11 +17,12 @@
 struct claim_facts {
   int64_t activity_id, claim_id, user_id, quantity;
   const char *request_id;    // of the action at hand; fixed for the claim's whole life
-  const char *provider_ref;  // the provider's reference of the delivery; NULL if none
+  const char *provider_ref;  // the provider's reference of the delivery, or of the payment; NULL if none
   const char *biz_id, *activity_code, *channel, *reward_code, *currency;  // channel, currency: NULL if none
-  bool has_amount;
-  int64_t amount;        // minor units
-  const json_t *params;  // NULL unless a template asks for one
+  bool has_amount, has_hold;
+  struct wall_time hold_until;  // until when the person may pay
+  int64_t amount;               // minor units
+  const json_t *params;         // NULL unless a template asks for one
 };
 
 // What differs from rendering to rendering of the same request. A repeat has new ones; its request id stays.

@@ -55,6 +55,24 @@ static void a_refusal_ends_deliveries_and_charges_only(void **state)
   }
 }
 
+// B11's other side: what was never charged, and is not wanted any more, never will be; while it is wanted it is made
+// again.
+static void what_was_never_made_and_is_not_wanted_is_known(void **state)
+{
+  (void)state;
+  struct attempt_facts f = {
+      .kind = CALL_INQUIRE, .outcome = OUTCOME_NOT_FOUND, .tries = 2, .is_again = true, .is_unwanted = true};
+  struct decision d = decide(ACTION_CHARGE, true, &f);
+  assert_int_equal(d.outcome, OUTCOME_NOT_FOUND);
+  assert_null(d.review);
+  assert_int_equal(d.due.us, 0);
+  f.trust_left = span_s(3);  // the call may be under way still
+  assert_int_equal(decide(ACTION_CHARGE, true, &f).outcome, OUTCOME_UNKNOWN);
+  f.trust_left = span_s(0);
+  f.is_unwanted = false;
+  assert_int_equal(decide(ACTION_CHARGE, true, &f).outcome, OUTCOME_UNKNOWN);
+}
+
 static void every_action_climbs_the_ladder_and_ends_with_a_cause_of_its_own(void **state)
 {
   static const char *const used_up[] = {"attempts_used_up", "charge_attempts_used_up", "refund_attempts_used_up",
@@ -203,6 +221,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_done_is_done),
       cmocka_unit_test(a_refusal_ends_deliveries_and_charges_only),
+      cmocka_unit_test(what_was_never_made_and_is_not_wanted_is_known),
       cmocka_unit_test(every_action_climbs_the_ladder_and_ends_with_a_cause_of_its_own),
       cmocka_unit_test(nothing_to_take_back_is_an_end_and_not_known_is_none),
       cmocka_unit_test(a_repeat_that_is_turned_away_leaves_the_first_call_open),

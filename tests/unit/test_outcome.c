@@ -384,6 +384,29 @@ static void an_unknown_outcome_is_asked_about_repeated_or_reviewed(void **state)
   assert_null(decide(&conf, false, OUTCOME_UNKNOWN, 1, 0, 0).review);
 }
 
+// Where the person pays: whole or not at all, and only while there is something to pay.
+static void a_pending_charge_says_where_to_pay(void **state)
+{
+  (void)state;
+  struct answer_rules rules = rules_of(ACTION_CHARGE, CALL_ACT, NULL, 0);
+  char body[VERDICT_URL_BYTES + 64], url[VERDICT_URL_BYTES + 1];
+  rules.url_pointer = "/url";
+  assert_string_equal(classify(&rules, HTTP_ANSWERED, 202, "{\"url\":\"weixin://pay?x=1&y=2\"}").url,
+                      "weixin://pay?x=1&y=2");
+  assert_string_equal(classify(&rules, HTTP_ANSWERED, 200, "{\"status\":\"SUCCESS\",\"url\":\"https://a\"}").url, "");
+  assert_string_equal(classify(&rules, HTTP_ANSWERED, 202, "{\"url\":null}").url, "");
+  memset(url, 'u', sizeof url);
+  for (size_t len = VERDICT_URL_BYTES - 1; len <= VERDICT_URL_BYTES; len++) {
+    url[len] = '\0';
+    (void)snprintf(body, sizeof body, "{\"url\":\"%s\"}", url);
+    assert_string_equal(classify(&rules, HTTP_ANSWERED, 202, body).url, len < VERDICT_URL_BYTES ? url : "");
+    url[len] = 'u';
+  }
+  rules.url_pointer = NULL;
+  assert_string_equal(classify(&rules, HTTP_ANSWERED, 202, "{\"url\":\"https://a\"}").url, "");
+  answer_rules_release(&rules);
+}
+
 static void pending_waits_without_using_up_attempts(void **state)
 {
   (void)state;
@@ -460,6 +483,7 @@ int main(void)
       cmocka_unit_test(more_patience_than_the_rung_has_is_given),
       cmocka_unit_test(an_answer_to_a_repeat_leaves_the_first_call_open),
       cmocka_unit_test(an_unknown_outcome_is_asked_about_repeated_or_reviewed),
+      cmocka_unit_test(a_pending_charge_says_where_to_pay),
       cmocka_unit_test(pending_waits_without_using_up_attempts),
       cmocka_unit_test(done_and_refused_end_everything),
   };

@@ -129,6 +129,14 @@ static void moments_are_rendered_as_providers_write_them(void **state)
   assert_renders(TEMPLATE_JSON, "{\"t\":\"${now.rfc3339}\",\"u\":${now.unix},\"n\":\"${nonce}\"}", &f,
                  "{\"t\":\"2026-11-29T12:00:00Z\",\"u\":1795953600,\"n\":\"0123456789abcdef0123456789abcdef\"}");
   assert_renders(TEMPLATE_FORM, "t=${now.beijing}", &f, "t=2026-11-29%2020%3A00%3A00");
+  assert_renders(TEMPLATE_JSON,
+                 "{\"t\":${claim.holdUntil},\"u\":${claim.holdUntilUnix},\"b\":${claim.holdUntilBeijing}}", &f,
+                 "{\"t\":null,\"u\":null,\"b\":null}");
+  f.has_hold = true;
+  f.hold_until = (struct wall_time){INT64_C(1795953600000000)};
+  assert_renders(TEMPLATE_JSON,
+                 "{\"t\":\"${claim.holdUntil}\",\"u\":${claim.holdUntilUnix},\"b\":\"${claim.holdUntilBeijing}\"}", &f,
+                 "{\"t\":\"2026-11-29T12:00:00Z\",\"u\":1795953600,\"b\":\"2026-11-29 20:00:00\"}");
 }
 
 static void a_field_of_a_form_may_be_json(void **state)

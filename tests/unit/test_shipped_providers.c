@@ -43,7 +43,9 @@ static int teardown(void **state)
 
 static struct claim_facts facts_of(const struct shipped *s, const char *request_id)
 {
-  return (struct claim_facts){.activity_id = 12,
+  return (struct claim_facts){.has_hold = true,
+                              .hold_until = {INT64_C(1795954500000000)},
+                              .activity_id = 12,
                               .claim_id = 345,
                               .user_id = 77,
                               .quantity = 2,
@@ -209,7 +211,7 @@ static void alipay_orders_in_yuan_and_refunds(void **state)
       "app_id=2021000000000000&method=alipay.trade.precreate&format=JSON&version=1.0&timestamp=2026-11-29%2020"
       "%3A00%3A00&notify_url=https%3A%2F%2Fshop.example%2Fv1%2Fcallbacks%2Falipay&biz_content=%7B%22out_trade_"
       "no%22%3A%20%2212_345_p%22%2C%20%22total_amount%22%3A%20%2221.00%22%2C%20%22subject%22%3A%20%22fest-"
-      "2026%22%7D&sign_type=RSA2&sign=");
+      "2026%22%2C%20%22time_expire%22%3A%20%222026-11-29%2020%3A15%3A00%22%7D&sign_type=RSA2&sign=");
   assert_request(&f, *state, ACTION_REFUND, CALL_INQUIRE, "POST", "https://openapi.alipay.com/gateway.do?charset=utf-8",
                  "app_id=2021000000000000&method=alipay.trade.fastpay.refund.query&");
   provider_fixture_end(&f);
