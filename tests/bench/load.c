@@ -37,6 +37,8 @@ static void print_usage(FILE *to)
       "  --connections N       virtual clients, one click under way each (256)\n"
       "  --users random[:N] | sequential:START[:N]   user ids (random); N: how many different ones\n"
       "  --quantity N | A-B    per click; left out without this option\n"
+      "  --numbers A-B         each click asks for one of these numbers, in turn\n"
+      "  --channel TEXT        the channel of each click\n"
       "  --rate R              clicks per second, open loop: latency counts from the planned instant (0: as fast as "
       "possible)\n"
       "  --repeat-unanswered   repeat a click whose answer was lost or 429 or 5xx, with the same bizId, until it is "
@@ -122,6 +124,20 @@ static bool read_quantity(const char *text, struct click_plan *plan)
   return true;
 }
 
+static bool read_numbers(const char *text, struct click_plan *plan)
+{
+  char part[3][PART_BYTES];
+  return split(text, '-', part) == 2 && read_number(part[0], 0, INT64_MAX - 1, &plan->number_first) &&
+         read_number(part[1], plan->number_first, INT64_MAX - 1, &plan->number_last) && (plan->has_numbers = true);
+}
+
+static bool set_channel(struct click_plan *plan, const char *channel)
+{
+  if (channel[0] == '\0' || strlen(channel) > CLICK_CHANNEL_BYTES_MAX || strpbrk(channel, "\"\\") != NULL) return false;
+  plan->channel = channel;
+  return true;
+}
+
 static bool add_header(struct buf *headers, const char *line)
 {
   if (strchr(line, ':') == NULL || strpbrk(line, "\r\n") != NULL) return false;
@@ -166,6 +182,8 @@ static bool take_option(struct options *o, int c, const char *value)
     case 'n': return read_number(value, 1, UINT64_MAX, &run->requests_max);
     case 'U': return read_users(value, &run->plan);
     case 'q': return read_quantity(value, &run->plan);
+    case 'N': return read_numbers(value, &run->plan);
+    case 'h': return set_channel(&run->plan, value);
     case 'r': return read_rate(value, &run->rate);
     case 'R': run->repeat_unanswered = true; return true;
     case 'p': return set_prefix(o, value);
@@ -190,6 +208,8 @@ static bool parse_options(struct options *o, int argc, char **argv)
                                         {"requests", 1, NULL, 'n'},
                                         {"users", 1, NULL, 'U'},
                                         {"quantity", 1, NULL, 'q'},
+                                        {"numbers", 1, NULL, 'N'},
+                                        {"channel", 1, NULL, 'h'},
                                         {"rate", 1, NULL, 'r'},
                                         {"repeat-unanswered", 0, NULL, 'R'},
                                         {"biz-prefix", 1, NULL, 'p'},

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The demonstration: an event file is applied, its sessions open seconds later, claims pour in (some twice, some too many),
-# the provider fails now and then, everything is delivered, and the audit proves it. Sourced (bash) by stack.sh.
+# The demonstration: an event file is applied, its sessions of all kinds open seconds later, claims pour in (some twice, some too many), places are given back,
+# numbers are paid, points are spent, the provider fails now and then, everything is delivered, and the audit proves it. Sourced (bash) by stack.sh.
 
 DEMO_FILE=config/events/demo.yaml
 DEMO_DELIVERY_SECONDS=120
-DEMO_SENDING_SECONDS=6      # per session
+DEMO_SENDING_SECONDS=4      # per session
 
 # progress LABEL DONE TOTAL NOTE: a bar on a terminal, else a line every few seconds.
 progress() {
@@ -25,16 +25,22 @@ progress_done() {  # LABEL NOTE
   NEXT_LINE=0
 }
 
-# The sessions that this run of the demonstration made: "code stock" lines in the order of their start.
+# The sessions that this run of the demonstration made: "code stock kind rules" lines in the order of their start; rules: which preparation their claims need.
 demo_sessions() {
-  pg -At -F ' ' -c "select code, coalesce(stock_total, 1000) from largesse.activity where event_code = '$EVENT' and created_at >= '$BEGIN' order by start_at, code"
+  pg -At -F ' ' -c "select code, coalesce(stock_total, 1000), kind, case when needs_qualification then 'list' else '-' end
+    from largesse.activity where event_code = '$EVENT' and created_at >= '$BEGIN' order by start_at, code"
 }
 
-# figures CODE_LIST -> accepted delivered failed open review attempts
+# figures CODE_LIST -> accepted delivered failed open review retries waiting
 figures() {
-  pg -At -F ' ' -c "select count(*), count(*) filter (where c.status = 'succeeded'), count(*) filter (where c.status in ('failed', 'rolled_back')),
-      count(*) filter (where c.status = 'issuing' and c.review_since is null), count(*) filter (where c.review_since is not null), coalesce(sum(c.attempts), 0)
+  pg -At -F ' ' -c "select count(*), count(*) filter (where c.status = 'succeeded'), count(*) filter (where c.status in ('failed', 'rolled_back', 'expired')),
+      count(*) filter (where c.status in ('issuing', 'held', 'offered') and c.review_since is null), count(*) filter (where c.review_since is not null),
+      coalesce(sum(greatest(c.attempts - 1, 0)), 0), count(*) filter (where c.status = 'waiting')
     from largesse.claim c join largesse.activity a on a.id = c.activity_id where a.code in ($1)"
+}
+
+to_simulator() {  # PATH BODY
+  curl -s -f -o /dev/null -m 5 -H 'Content-Type: application/json' -d "$2" "$SIMULATOR_URL$1" || { warn "the simulator refused $1"; return 1; }
 }
 
 # A provider as it is in life: some answers are errors, some are lost after the credit was made.
@@ -42,8 +48,24 @@ make_provider_sick() {
   local script
   for script in '{"match":{"any":true},"times":15,"steps":[{"status":500,"effect":"none"}]}' \
                 '{"match":{"any":true},"times":10,"steps":[{"effect":"before","close":true}]}'; do
-    curl -s -f -o /dev/null -m 5 -H 'Content-Type: application/json' -d "$script" "$SIMULATOR_URL/sim/script" || { warn "the simulator refused a script"; return 1; }
+    to_simulator /sim/script "$script" || return 1
   done
+}
+
+# import PATH: rows of a CSV from standard input, through the API.
+import() {
+  curl -s -f -o "$DEMO_DIR/import.json" -m 30 -H 'Content-Type: text/csv' --data-binary @- "$SCHEDULER_URL$1" || { warn "the import to $1 was refused: $(cat "$DEMO_DIR/import.json")"; return 1; }
+}
+
+# prepare CODE STOCK KIND RULES: what claims of a session need beforehand. Three in four of the people who are going to claim have it.
+prepare() {
+  local people=$(($2 * 3 / 2))
+  case $3 in
+    exchange) seq $people | awk -v run=$$ 'BEGIN { print "userId,amount,bizId,reason" } { print $1 ",598,demo-" run ",demonstration" }' | import /v1/points || return 1 ;;
+  esac
+  case $4 in
+    list) seq $people | awk 'BEGIN { print "userId,source" } { print $1 ",demo" }' | import "/v1/activities/$1/qualifications" || return 1 ;;
+  esac
 }
 
 wait_for_start() {  # CODE
@@ -56,11 +78,20 @@ wait_for_start() {  # CODE
   done
 }
 
-# send_claims CODE STOCK: nearly twice as many clicks as there is, by people some of whom come again; then some clients
+# give_places_back CODE: some of those who have a place cancel; who waits moves up.
+give_places_back() {
+  pg -At -c "select c.biz_id from largesse.claim c join largesse.activity a on a.id = c.activity_id where a.code = '$1' and c.status = 'succeeded' order by c.id limit 40" |
+    sed "s|.*|url = \"$SCHEDULER_URL/v1/claims/$1/&/cancel\"\noutput = /dev/null|" |
+    curl -s -f -m 30 -X POST --parallel --parallel-max 8 -K - || { warn "a place could not be given back"; return 1; }
+}
+
+# send_claims CODE STOCK KIND RULES: nearly twice as many clicks as there is, by people some of whom come again; then some clients
 # repeat clicks that were answered.
 send_claims() {
   local code=$1 stock=$2 clicks users load=("$LOAD" --url "$SCHEDULER_URL" --activity "$1" --seed 7 --biz-prefix "demo-$$-")
   clicks=$((stock * 9 / 5)) users=$((stock * 2))
+  [ "$3" = number ] && load+=(--numbers "$(pg -At -F - -c "select min(number), max(number) from largesse.activity_number n join largesse.activity a on a.id = n.activity_id where a.code = '$code'")")
+  [ "$4" = list ] && load+=(--channel APP)
   "${load[@]}" --requests "$clicks" --users "random:$users" --connections 64 --rate $((clicks / DEMO_SENDING_SECONDS + 1)) \
     --record "$DEMO_DIR/$code.csv" --json >"$DEMO_DIR/$code.json" 2>"$DEMO_DIR/$code.err" </dev/null 9>&- &
   STEP_PID=$!
@@ -73,6 +104,7 @@ send_claims() {
   wait "$STEP_PID" || { STEP_PID=; warn "some clicks had no answer: $(tail -n 1 "$DEMO_DIR/$code.err")"; return 1; }
   STEP_PID=
   run_step "${load[@]}" --requests $((clicks / 10)) --users "random:$users" --record "$DEMO_DIR/$code.again.csv" --json >"$DEMO_DIR/$code.again.json" || return 1
+  [ "$3" != registration ] || give_places_back "$code" || return 1
   counts=($(figures "'$code'"))
   progress_done "$code" "${counts[0]} of $stock taken, ${counts[1]} delivered"
 }
@@ -98,18 +130,19 @@ audit() {
 
 # A row per session from what the clients were told and what the database holds.
 summary() {
-  local code stock counts
-  printf '\n%-30s %7s %7s %9s %8s %9s %10s %9s %7s %8s\n' session stock clicks accepted replays "sold out" "over limit" delivered retries "p99 ms"
-  while read -r code stock; do
+  local code stock kind rules counts
+  printf '\n%-24s %-12s %6s %7s %9s %8s %9s %10s %8s %8s %9s %8s %8s\n' session kind stock clicks accepted replays "sold out" "over limit" "by rule" waiting delivered retries "p99 ms"
+  while read -r code stock kind rules; do
     counts=($(figures "'$code'"))
-    awk -F , -v code="$code" -v stock="$stock" -v delivered="${counts[1]}" -v retries=$((counts[5] - counts[0])) \
+    awk -F , -v code="$code" -v stock="$stock" -v kind="$kind" -v delivered="${counts[1]}" -v retries="${counts[5]}" -v waiting="${counts[6]}" \
         -v p99="$(sed -n 's/.*"p99":\([0-9.]*\).*/\1/p' "$DEMO_DIR/$code.json")" '
       FNR > 1 { clicks++ }
-      FNR > 1 && $3 == 201 { accepted++ }
+      FNR > 1 && ($3 == 201 || $3 == 202) { accepted++ }
       FNR > 1 && $3 == 200 { replays++ }
-      $5 == "SOLD_OUT" { sold++ }
-      $5 == "LIMIT_REACHED" { limit++ }
-      END { printf "%-30s %7d %7d %9d %8d %9d %10d %9d %7d %8.1f\n", code, stock, clicks, accepted, replays, sold, limit, delivered, retries, p99 }
+      $5 == "SOLD_OUT" || $5 == "NUMBER_TAKEN" { sold++; next }
+      $5 == "LIMIT_REACHED" || $5 == "ALREADY_REGISTERED" { limit++; next }
+      FNR > 1 && $3 >= 400 && $3 < 500 { rule++ }
+      END { printf "%-24s %-12s %6d %7d %9d %8d %9d %10d %8d %8d %9d %8d %8.1f\n", code, kind, stock, clicks, accepted, replays, sold, limit, rule, waiting, delivered, retries, p99 }
     ' "$DEMO_DIR/$code.csv" "$DEMO_DIR/$code.again.csv"
   done <<<"$SESSIONS"
   curl -s -m 5 "$SIMULATOR_URL/sim/stats" | awk '
@@ -133,11 +166,14 @@ play() {
   SESSIONS=$(demo_sessions)
   [ -n "$SESSIONS" ] || { warn "$DEMO_FILE made no session of event $EVENT"; return 1; }
   LIST=$(printf "%s\n" "$SESSIONS" | sed "s/ .*//; s/.*/'&'/" | paste -sd, -)
-  local code stock sent=0 delivered
-  while read -r code stock <&3; do
-    wait_for_start "$code" && send_claims "$code" "$stock" || sent=1
+  local code stock kind rules sent=0 delivered
+  to_simulator /sim/config '{"autoPay":true}' || return 1  # people who pay at once
+  while read -r code stock kind rules <&3; do prepare "$code" "$stock" "$kind" "$rules" || return 1; done 3<<<"$SESSIONS"
+  while read -r code stock kind rules <&3; do
+    wait_for_start "$code" && send_claims "$code" "$stock" "$kind" "$rules" || sent=1
   done 3<<<"$SESSIONS"
   wait_for_delivery || sent=1
+  to_simulator /sim/config '{"autoPay":false}' || sent=1
   audit || return 1
   summary
   delivered=($(figures "$LIST"))

@@ -393,6 +393,26 @@ static void an_unknown_provider_is_refused(void **state)
   buf_release(&out);
 }
 
+// Twice, so that they are also complete: what the database keeps is what they say.
+static void the_shipped_files_can_be_applied(void **state)
+{
+  struct fixture *f = *state;
+  static const char *const files[] = {"coupons", "registration", "numbers", "exchange", "festival"};
+  struct buf out;
+  buf_init(&out, 1 << 20);
+  for (size_t i = 0; i < 2 * ARRAY_LEN(files); i++) {
+    char *root = support_root(), *path = support_format("%s/config/events/%s.yaml", root, files[i / 2]);
+    buf_clear(&out);
+    int status = stack_command(f->stack, "scheduler", (const char *[]){"apply", path, NULL}, &out);
+    bool is_as_expected = strstr(buf_text(&out), i % 2 == 0 ? " 0 unchanged, " : ": 0 created, 0 updated, ") != NULL;
+    if (status != 0 || !is_as_expected) fail_msg("%s: %d\n%s", path, status, buf_text(&out));
+    mem_free(path);
+    mem_free(root);
+  }
+  assert_int_equal(sql_int(f->stack->sql, "select count(*) from largesse.activity_number"), 10000);
+  buf_release(&out);
+}
+
 static void demonstrations_keep_their_times(void **state)
 {
   struct fixture *f = *state;
@@ -481,6 +501,7 @@ int main(void)
       TEST(all_kinds_and_rules_are_applied),
       TEST(bad_files_apply_nothing),
       TEST(an_unknown_provider_is_refused),
+      TEST(the_shipped_files_can_be_applied),
       TEST_WITH_CLOCK(demonstrations_keep_their_times),
       TEST(the_report_is_json_for_programs),
       TEST(two_at_once_agree),

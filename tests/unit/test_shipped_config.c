@@ -77,14 +77,37 @@ static struct event_file *read_event(const char *path)
 static void the_shipped_events_can_be_read(void **state)
 {
   (void)state;
-  struct event_file *demo = read_event("config/events/demo.yaml"),
-                    *festival = read_event("config/events/festival.yaml");
-  assert_int_equal(demo->session_count, 3);
-  assert_int_equal(festival->session_count, 6);
+  static const struct {
+    const char *path, *kind;
+    size_t sessions;
+  } files[] = {{"config/events/coupons.yaml", "reward", 3},
+               {"config/events/registration.yaml", "registration", 2},
+               {"config/events/numbers.yaml", "number", 1},
+               {"config/events/exchange.yaml", "exchange", 1},
+               {"config/events/festival.yaml", "exchange", 6}};
+  for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+    struct event_file *event = read_event(files[i].path);
+    assert_int_equal(event->session_count, files[i].sessions);
+    assert_string_equal(json_string_value(json_object_get(event->sessions[0].doc, "kind")), files[i].kind);
+    event_file_free(event);
+  }
+}
+
+// The demonstration plays all kinds, and begins by itself.
+static void the_demonstration_has_all_kinds(void **state)
+{
+  (void)state;
+  struct event_file *demo = read_event("config/events/demo.yaml");
+  static const char *const kinds[] = {"reward", "registration", "number", "exchange"};
+  for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+    size_t found = 0;
+    for (size_t k = 0; k < demo->session_count; k++)
+      found += strcmp(json_string_value(json_object_get(demo->sessions[k].doc, "kind")), kinds[i]) == 0;
+    if (found == 0) fail_msg("no session of kind %s", kinds[i]);
+  }
   for (size_t i = 0; i < demo->session_count; i++)
     assert_true(event_session_is_demonstration(&demo->sessions[i]) && demo->sessions[i].publish);
   event_file_free(demo);
-  event_file_free(festival);
 }
 
 // The fulfiller's section is not the scheduler's, but a reward may only name a provider that stands there.
@@ -93,13 +116,16 @@ static void the_names_of_providers_are_read_and_nothing_else_of_their_section(vo
   (void)state;
   void *config = NULL;
   struct conf_fault fault = {.text = ""};
-  static const char yaml[] = "fulfiller:\n  surprise: [1]\n  providers:\n    a: { b: { c: d } }\n    e:\n";
+  static const char yaml[] =
+      "fulfiller:\n  surprise: [1]\n  providers:\n    a: { b: { charge: d } }\n    e:\n    p: { charge: {} }\n";
   if (conf_parse(scheduler_conf_table(), "f", yaml, sizeof yaml - 1, &config, &fault) != RESULT_OK)
     fail_msg("%s", fault.text);
   const struct scheduler_conf *conf = config;
-  assert_int_equal(conf->providers.count, 2);
+  assert_int_equal(conf->providers.count, 3);
   assert_string_equal(conf->providers.items[0], "a");
   assert_string_equal(conf->providers.items[1], "e");
+  assert_int_equal(conf->charging_providers.count, 1);  // can take payments
+  assert_string_equal(conf->charging_providers.items[0], "p");
   conf_free(scheduler_conf_table(), config);
   if (conf_load(scheduler_conf_table(), "config/largesse.yaml", nothing, &config, &fault) != RESULT_OK)
     fail_msg("%s", fault.text);
@@ -107,6 +133,7 @@ static void the_names_of_providers_are_read_and_nothing_else_of_their_section(vo
   assert_int_equal(conf->providers.count, 2);
   assert_string_equal(conf->providers.items[0], "simulator");
   assert_string_equal(conf->providers.items[1], "simulator-b");
+  assert_string_equal(conf->charging_providers.items[0], "simulator");
   conf_free(scheduler_conf_table(), config);
 }
 
@@ -116,6 +143,7 @@ int main(void)
       cmocka_unit_test(the_shipped_configuration_is_what_is_built_in),
       cmocka_unit_test(the_shipped_configuration_is_complete),
       cmocka_unit_test(the_shipped_events_can_be_read),
+      cmocka_unit_test(the_demonstration_has_all_kinds),
       cmocka_unit_test(the_names_of_providers_are_read_and_nothing_else_of_their_section),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,16 @@ static void render_body(const struct click_plan *plan, const struct click *click
     buf_puts(out, ",\"quantity\":");
     buf_put_i64(out, click->quantity);
   }
+  if (plan->has_numbers) {
+    buf_puts(out, ",\"numbers\":[");
+    buf_put_u64(out, plan->number_first + click->number % (plan->number_last - plan->number_first + 1));
+    buf_putc(out, ']');
+  }
+  if (plan->channel != NULL) {
+    buf_puts(out, ",\"channel\":\"");
+    buf_puts(out, plan->channel);
+    buf_putc(out, '"');
+  }
   buf_putc(out, '}');
 }
 
