@@ -52,19 +52,19 @@ make_provider_sick() {
   done
 }
 
-# import PATH: rows of a CSV from standard input, through the API.
-import() {
+# import_csv PATH: rows of a CSV from standard input, through the API.
+import_csv() {
   curl -s -f -o "$DEMO_DIR/import.json" -m 30 -H 'Content-Type: text/csv' --data-binary @- "$SCHEDULER_URL$1" || { warn "the import to $1 was refused: $(cat "$DEMO_DIR/import.json")"; return 1; }
 }
 
-# prepare CODE STOCK KIND RULES: what claims of a session need beforehand. Three in four of the people who are going to claim have it.
-prepare() {
+# prepare_people CODE STOCK KIND RULES: what claims of a session need beforehand. Three in four of the people who are going to claim have it.
+prepare_people() {
   local people=$(($2 * 3 / 2))
   case $3 in
-    exchange) seq $people | awk -v run=$$ 'BEGIN { print "userId,amount,bizId,reason" } { print $1 ",598,demo-" run ",demonstration" }' | import /v1/points || return 1 ;;
+    exchange) seq $people | awk -v run=$$ 'BEGIN { print "userId,amount,bizId,reason" } { print $1 ",598,demo-" run ",demonstration" }' | import_csv /v1/points || return 1 ;;
   esac
   case $4 in
-    list) seq $people | awk 'BEGIN { print "userId,source" } { print $1 ",demo" }' | import "/v1/activities/$1/qualifications" || return 1 ;;
+    list) seq $people | awk 'BEGIN { print "userId,source" } { print $1 ",demo" }' | import_csv "/v1/activities/$1/qualifications" || return 1 ;;
   esac
 }
 
@@ -82,7 +82,7 @@ wait_for_start() {  # CODE
 give_places_back() {
   pg -At -c "select c.biz_id from largesse.claim c join largesse.activity a on a.id = c.activity_id where a.code = '$1' and c.status = 'succeeded' order by c.id limit 40" |
     sed "s|.*|url = \"$SCHEDULER_URL/v1/claims/$1/&/cancel\"\noutput = /dev/null|" |
-    curl -s -f -m 30 -X POST --parallel --parallel-max 8 -K - || { warn "a place could not be given back"; return 1; }
+    curl -s --no-progress-meter -f -m 30 -X POST --parallel --parallel-max 8 -K - || { warn "a place could not be given back"; return 1; }
 }
 
 # send_claims CODE STOCK KIND RULES: nearly twice as many clicks as there is, by people some of whom come again; then some clients
@@ -168,7 +168,7 @@ play() {
   LIST=$(printf "%s\n" "$SESSIONS" | sed "s/ .*//; s/.*/'&'/" | paste -sd, -)
   local code stock kind rules sent=0 delivered
   to_simulator /sim/config '{"autoPay":true}' || return 1  # people who pay at once
-  while read -r code stock kind rules <&3; do prepare "$code" "$stock" "$kind" "$rules" || return 1; done 3<<<"$SESSIONS"
+  while read -r code stock kind rules <&3; do prepare_people "$code" "$stock" "$kind" "$rules" || return 1; done 3<<<"$SESSIONS"
   while read -r code stock kind rules <&3; do
     wait_for_start "$code" && send_claims "$code" "$stock" "$kind" "$rules" || sent=1
   done 3<<<"$SESSIONS"
