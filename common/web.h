@@ -140,4 +140,5 @@ struct web_problem {
   const char *extra_json;  // further members without braces: "\"limit\":1,\"count\":1"; NULL: none
   int retry_after_s;       // > 0: Retry-After header and retryable: true
 };
+void web_put_problem(struct buf *b, const struct web_problem *p);  // its JSON alone, for answers that hold one
 void web_reply_problem(struct web_request *req, const struct web_problem *p);

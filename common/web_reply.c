@@ -159,7 +159,7 @@ static void put_code(struct buf *b, const char *code, char gap, bool capital)
   }
 }
 
-static void put_problem(struct buf *b, const struct web_problem *p)
+void web_put_problem(struct buf *b, const struct web_problem *p)
 {
   buf_puts(b, "{\"type\":\"/problems/");
   put_code(b, p->code, '-', false);
@@ -195,7 +195,7 @@ void web_reply_problem(struct web_request *req, const struct web_problem *p)
   }
   struct buf *page = &c->server->page;
   buf_clear(page);
-  put_problem(page, p);
+  web_put_problem(page, p);
   if (p->retry_after_s > 0) {
     char seconds[16];
     (void)snprintf(seconds, sizeof seconds, "%d", p->retry_after_s);

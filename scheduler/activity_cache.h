@@ -30,6 +30,7 @@ struct activity {
   struct activity_facts facts;
   bool is_queued;  // intake: requests wait in a queue to be judged
   struct rate_limit rate_limit;
+  struct wall_time warmed_for;       // the start for which it was warmed up here
   struct token_bucket tokens;        // of rate_limit.total
   uint32_t seen_in_read;             // number of the full read that held it last
   unsigned pins;                     // lanes and counters that point here

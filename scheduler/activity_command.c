@@ -4,9 +4,11 @@
 #include "scheduler/activity_command.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/doc_list.h"
+#include "common/jsonx.h"
 #include "common/limits.h"
 #include "common/text.h"
 #include "scheduler/command.h"
@@ -129,6 +131,59 @@ int activity_command_history(const void *config, struct log *log, int argc, char
     while (history_page(&list, c.words[0], &after)) {}
     (void)doc_list_end(&list);
   }
+  cli_close(&c.cli);
+  return c.cli.exit_code;
+}
+
+// --- warm-up: the database's part; each scheduler's own comes with the API, and by itself before the start
+
+static void print_warnings(const json_t *report)
+{
+  size_t i;
+  json_t *warning;
+  json_array_foreach(json_object_get(report, "warnings"), i, warning)(void)
+      printf("warning: %s: %s\n", json_string_value(json_object_get(warning, "code")),
+             json_string_value(json_object_get(warning, "detail")));
+}
+
+static void print_report(const struct command *c, const char *text, size_t len)
+{
+  json_t *report = NULL;
+  char why[JSONX_WHY_BYTES];
+  if (c->is_json || jsonx_parse(text, len, &report, why) != RESULT_OK) {
+    (void)printf("%s\n", text);
+    return;
+  }
+  static const char *const members[] = {"status", "startAt", "capacity", "loaded"};
+  for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+    char *value = json_dumps(json_object_get(report, members[i]), JSON_COMPACT | JSON_ENCODE_ANY);
+    (void)printf("%s: %s\n", members[i], value != NULL ? value : "");
+    free(value);
+  }
+  print_warnings(report);
+  json_decref(report);
+}
+
+int activity_command_warm_up(const void *config, struct log *log, int argc, char **argv)
+{
+  enum { OUTCOME, PROVIDER, PAYMENT_PROVIDER, REPORT };
+  (void)log;
+  struct command c;
+  struct db_args args;
+  struct db_rows *rows = NULL;
+  if (!command_parse(&c, "activity warm-up", "CODE [--format text|json]", OPTION_FORMAT, 1, 1, argc, argv))
+    return c.cli.exit_code;
+  if (!command_open(&c, config)) return c.cli.exit_code;
+  db_args_init(&args);
+  db_args_text(&args, c.words[0]);
+  if (cli_query(&c.cli, &SQL_ACTIVITY_WARM_UP, &args, &rows)) {
+    if (strcmp(db_rows_text(rows, 0, OUTCOME), "ok") == 0)
+      print_report(&c, db_rows_text(rows, 0, REPORT), db_rows_text_len(rows, 0, REPORT));
+    else
+      command_refused(&c.cli, "ACTIVITY_NOT_FOUND", c.words[0]);
+  }
+  db_rows_free(rows);
+  db_args_release(&args);
   cli_close(&c.cli);
   return c.cli.exit_code;
 }

@@ -7,6 +7,7 @@
 
 int activity_command_list(const void *config, struct log *log, int argc, char **argv);
 int activity_command_show(const void *config, struct log *log, int argc, char **argv);
+int activity_command_warm_up(const void *config, struct log *log, int argc, char **argv);
 int activity_command_history(const void *config, struct log *log, int argc, char **argv);
 int activity_command_publish(const void *config, struct log *log, int argc, char **argv);
 int activity_command_pause(const void *config, struct log *log, int argc, char **argv);

@@ -20,6 +20,7 @@
 #include "scheduler/refusal_counts.h"
 #include "scheduler/routes.h"
 #include "scheduler/sweep.h"
+#include "scheduler/warm_up.h"
 
 #define DATABASE_ROLE     "largesse_scheduler"
 #define HEALTH_EVERY      span_ms(200)
@@ -119,6 +120,7 @@ static void make_parts(struct app *app)
   app->batcher = claim_batcher_new(rt, app->db, app->cache, conf, &hooks);
   app->clock = activity_clock_new(rt, app->db, conf, on_activities_moved, app);
   app->intake = intake_queue_new(rt, app->db, app->cache, app->lanes, app->peers, conf);
+  app->warm_up = warm_up_new(app);
   app->sweeper = sweeper_new(rt, app->db, app->mq, app->lanes, conf);
   app->deadlines = deadline_worker_new(rt, app->db, conf);
   app->events = event_relay_new(rt, app->db, app->mq, conf);
@@ -145,6 +147,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   peers_start(app->peers);
   activity_clock_start(app->clock);
   intake_queue_start(app->intake);
+  warm_up_start(app->warm_up);
   sweeper_start(app->sweeper);
   deadline_worker_start(app->deadlines);
   event_relay_start(app->events);
@@ -167,6 +170,7 @@ void app_drain(struct app *app)
   peers_leave(app->peers);
   activity_clock_stop(app->clock);
   intake_queue_stop(app->intake);
+  warm_up_stop(app->warm_up);
   sweeper_stop(app->sweeper);
   deadline_worker_stop(app->deadlines);
   event_relay_stop(app->events);
@@ -191,6 +195,7 @@ void app_stop(struct app *app)
   mq_publisher_free(app->mq);
   event_relay_free(app->events);
   intake_queue_free(app->intake);
+  warm_up_free(app->warm_up);
   sweeper_free(app->sweeper);
   deadline_worker_free(app->deadlines);
   activity_clock_free(app->clock);

@@ -23,6 +23,7 @@ struct intake_queue;
 struct lane_publisher;
 struct refusal_counts;
 struct sweeper;
+struct warm_up;
 
 struct app {
   struct runtime *rt;
@@ -38,6 +39,7 @@ struct app {
   struct refusal_counts *refusals;
   struct activity_clock *clock;
   struct intake_queue *intake;
+  struct warm_up *warm_up;
   struct sweeper *sweeper;
   struct deadline_worker *deadlines;
   struct event_relay *events;

@@ -68,6 +68,17 @@ int claim_command_list(const void *config, struct log *log, int argc, char **arg
   return c.cli.exit_code;
 }
 
+// A request of queued intake: still in the queue, or refused there.
+static void print_queued(const struct db_rows *rows, size_t verdict, size_t request)
+{
+  const char *text = db_rows_text(rows, 0, request), *code = db_rows_text(rows, 0, verdict);
+  int len = (int)db_rows_text_len(rows, 0, request);
+  if (code[0] == '\0')
+    (void)printf("%s\n", text);
+  else
+    (void)printf("%.*s,\"refusal\":{\"code\":\"%s\"}}\n", len - 1, text, code);
+}
+
 // Takes a claim id, or an activity's code and a bizId.
 int claim_command_show(const void *config, struct log *log, int argc, char **argv)
 {
@@ -90,7 +101,11 @@ int claim_command_show(const void *config, struct log *log, int argc, char **arg
     db_args_text(&args, c.words[1]);
   }
   if (cli_query(&c.cli, c.word_count == 1 ? &SQL_CLAIM_GET : &SQL_CLAIM_GET_BY_BIZ, &args, &rows)) {
-    if (db_rows_count(rows) == 0 || db_rows_is_null(rows, 0, 0))
+    enum { CLAIM, VERDICT, REQUEST = 3 };  // the last three by bizId only
+    bool is_claim = db_rows_count(rows) > 0 && !db_rows_is_null(rows, 0, CLAIM);
+    if (!is_claim && c.word_count == 2 && !db_rows_is_null(rows, 0, REQUEST))
+      print_queued(rows, VERDICT, REQUEST);
+    else if (!is_claim)
       command_refused(&c.cli, "CLAIM_NOT_FOUND", c.words[0]);
     else
       (void)printf("%s\n", db_rows_text(rows, 0, 0));

@@ -8,6 +8,7 @@
 #include "common/text.h"
 #include "scheduler/api_call.h"
 #include "scheduler/claim_id.h"
+#include "scheduler/intake_api.h"
 #include "sql_scheduler.inc"
 
 static void on_claim(struct api_call *call, const struct db_rows *rows)
@@ -42,7 +43,7 @@ void claim_read_api_by_biz(struct web_request *req)
     api_reply_invalid(req, "bizId: must be 1 to 64 characters of A-Z a-z 0-9 . _ : -");
     return;
   }
-  struct api_call *call = api_call_new(req, &SQL_CLAIM_GET_BY_BIZ, on_claim);
+  struct api_call *call = api_call_new(req, &SQL_CLAIM_GET_BY_BIZ, intake_api_show);
   db_args_text(&call->db.args, code);
   db_args_text(&call->db.args, biz_id);
   api_call_send(call);

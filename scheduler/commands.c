@@ -29,6 +29,8 @@ const struct daemon_command *scheduler_commands(void)
       {"activity resume", ACTION_USAGE, "ends a pause", activity_command_resume},
       {"activity finish", ACTION_USAGE, "ends it for good, ahead of its end", activity_command_finish},
       {"activity archive", ACTION_USAGE, "puts a finished one away", activity_command_archive},
+      {"activity warm-up", "CODE [--format text|json]",
+       "reads what its first second needs, and says what there is and what is missing", activity_command_warm_up},
       {"stock adjust", "CODE --by N --key K --reason TEXT [--format text|json]",
        "adds to the stock or takes free units away, once per key", stock_command_adjust},
       {"numbers add", "CODE FROM-TO|FILE.csv [--format text|json]", "adds numbers to an activity's set",

@@ -65,6 +65,8 @@ static const struct conf_key keys[] = {
      "an event that cannot be sent is parked for a person after so many tries"},
     {"scheduler.events.parked_retention", CONF_SPAN, AT(events.parked_retention), "30d", SECOND, 3650 * 86400 * SECOND, CONF_RELOADABLE, NULL, NULL,
      "parked events are thrown away after this"},
+    {"scheduler.warm_up.before", CONF_SPAN, AT(warm_up_before), "1m", 0, 86400 * SECOND, CONF_RELOADABLE, NULL, NULL,
+     "each scheduler warms an activity up this long before its start; 0s: only on demand"},
     {"scheduler.clock.rows", CONF_INT, AT(clock_rows), "2000", 1, 10000, CONF_RELOADABLE, NULL, NULL,
      "activities that one statement of the clock moves at most"},
     {"scheduler.deadlines.every", CONF_SPAN, AT(deadlines.every), "500ms", 10000, 60 * SECOND, CONF_RELOADABLE, NULL, NULL,

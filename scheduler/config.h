@@ -51,6 +51,7 @@ struct scheduler_conf {
   struct sweep_conf sweep;
   struct relay_conf events;
   struct deadline_conf deadlines;
+  struct span warm_up_before;                       // of a start; 0: never by itself
   int64_t clock_rows;                               // activities moved by one statement
   struct conf_texts providers, charging_providers;  // names; those that can take payments
 };

@@ -146,6 +146,14 @@ size_t lane_publisher_held_back(struct lane_publisher *p, int64_t low_water, con
   return count;
 }
 
+bool lane_depth(struct lane_publisher *p, const char *provider, uint64_t *out_messages)
+{
+  const struct lane *lane = lane_of(p, provider);
+  if (lane->seen.us == 0) return false;
+  *out_messages = lane->depth;
+  return true;
+}
+
 void lane_publisher_add(struct lane_publisher *p, const char *provider) { (void)lane_of(p, provider); }
 
 struct lane_publisher *lane_publisher_new(struct runtime *rt, struct mq_publisher *mq)

@@ -32,6 +32,8 @@ bool lane_has_room(struct lane_publisher *p, const char *provider, int64_t low_w
 #define LANES_MAX 256
 size_t lane_publisher_held_back(struct lane_publisher *p, int64_t low_water, const char *out_names[LANES_MAX],
                                 bool *out_is_any_open);
+// Messages ready in a provider's lane, as last told by the broker. False: nothing is known yet.
+bool lane_depth(struct lane_publisher *p, const char *provider, uint64_t *out_messages);
 // Makes a lane known before the first claim for it.
 void lane_publisher_add(struct lane_publisher *p, const char *provider);
 // Asks for the depths of all known lanes.

@@ -13,8 +13,10 @@
 #include "scheduler/import_api.h"
 #include "scheduler/import_sheet.h"
 #include "scheduler/points_api.h"
+#include "scheduler/refusal_api.h"
 #include "scheduler/reward_api.h"
 #include "scheduler/user_api.h"
+#include "scheduler/warm_up.h"
 
 #define READERS   (WEB_READ | WEB_CLAIMS | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
 #define OPERATORS (WEB_ACTIVITIES | WEB_ADMIN)
@@ -43,6 +45,8 @@ static const struct web_route items[] = {
      "activities_finish"},
     {"POST", "/v1/activities/{code}/archive", OPERATORS, WEB_BODY_JSON_OPTIONAL, 0, activity_api_archive,
      "activities_archive"},
+    {"POST", "/v1/activities/{code}/warm-up", OPERATORS, WEB_BODY_JSON_OPTIONAL, 0, warm_up_api, "activities_warm_up"},
+    {"GET", "/v1/activities/{code}/refusals", READERS, WEB_BODY_NONE, 0, refusal_api_list, "activities_refusals"},
     {"GET", "/v1/activities/{code}/history", READERS, WEB_BODY_NONE, 0, activity_api_history, "activities_history"},
     {"GET", "/v1/activities/{code}/claims", READERS, WEB_BODY_NONE, 0, claim_read_api_of_activity, "activities_claims"},
     {"POST", "/v1/activities/{code}/stock-adjustments", OPERATORS, WEB_BODY_JSON, 0, activity_api_adjust,

@@ -32,7 +32,7 @@ declare
 begin
   for v_grant in
     select * from (values
-      ('largesse_scheduler', array['claim_submit', 'claim_lookup', 'claim_explain', 'claim_enqueue', 'claim_queue_step', 'claim_queue_figures', 'claim_queue_purge', 'claim_queue_show', 'scheduler_seen', 'scheduler_leave', 'claim_sweep', 'claim_get', 'claim_get_by_biz', 'claim_list_by_user',
+      ('largesse_scheduler', array['claim_submit', 'claim_lookup', 'claim_explain', 'activity_warm_up', 'activity_starting', 'refusal_list', 'claim_enqueue', 'claim_queue_step', 'claim_queue_figures', 'claim_queue_purge', 'claim_queue_show', 'scheduler_seen', 'scheduler_leave', 'claim_sweep', 'claim_get', 'claim_get_by_biz', 'claim_list_by_user',
          'claim_list_by_activity', 'activity_put', 'activity_action', 'activity_advance', 'activity_next_due', 'activity_json', 'activity_list',
          'activity_history_list', 'activity_cache', 'stock_adjust', 'reward_put', 'reward_json', 'event_put', 'local_time', 'event_out_take', 'event_out_done',
          'refusal_add', 'activity_cache_find', 'claim_due_count', 'provider_held', 'partitions_ensure', 'partition_month']),

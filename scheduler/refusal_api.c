@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// GET /v1/activities/{code}/refusals: how many claims were refused, by minute and code.
+// Owner: each request belongs to its handler until the reply; loop thread.
+#include "scheduler/refusal_api.h"
+
+#include <string.h>
+
+#include "common/text.h"
+#include "scheduler/api_call.h"
+#include "sql_scheduler.inc"
+
+static void on_refusals(struct api_call *call, const struct db_rows *rows)
+{
+  if (!db_rows_bool(rows, 0, 0))
+    api_reply_missing(call->req, "ACTIVITY_NOT_FOUND");
+  else
+    api_reply_list(call, rows, 1, false);
+}
+
+// An instant of the query; has is false when it is absent. False: the request is answered.
+struct instant {
+  bool has;
+  struct wall_time at;
+};
+
+static bool read_instant(struct web_request *req, const char *name, struct instant *out)
+{
+  const char *text = web_query(req, name);
+  *out = (struct instant){.has = text != NULL};
+  if (text == NULL || text_to_time(text, strlen(text), &out->at) == RESULT_OK) return true;
+  api_reply_invalid(req, "from, until: must be instants such as 2026-10-01T11:00:00+08:00");
+  return false;
+}
+
+static void put_instant(struct db_args *args, const struct instant *i)
+{
+  if (i->has)
+    db_args_time(args, i->at);
+  else
+    db_args_null(args);
+}
+
+void refusal_api_list(struct web_request *req)
+{
+  const char *code = NULL;
+  size_t limit = 0;
+  int64_t after = 0;
+  struct instant from, until;
+  if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !api_read_limit(req, &limit) ||
+      !api_read_after_id(req, &after) || !read_instant(req, "from", &from) || !read_instant(req, "until", &until))
+    return;
+  struct api_call *call = api_call_new(req, &SQL_REFUSAL_LIST, on_refusals);
+  call->limit = limit;
+  db_args_text(&call->db.args, code);
+  put_instant(&call->db.args, &from);
+  put_instant(&call->db.args, &until);
+  db_args_i64(&call->db.args, after);
+  db_args_i64(&call->db.args, (int64_t)limit + 1);
+  api_call_send(call);
+}
