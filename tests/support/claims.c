@@ -121,6 +121,7 @@ char *claim_body(const struct claim_click *c)
              c->biz_id);
   if (c->quantity != 0) buf_printf(&b, ",\"quantity\":%d", c->quantity);
   if (c->channel != NULL) buf_printf(&b, ",\"channel\":\"%s\"", c->channel);
+  if (c->numbers != NULL) buf_printf(&b, ",\"numbers\":%s", c->numbers);
   buf_putc(&b, '}');
   return buf_take(&b);
 }

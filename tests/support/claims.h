@@ -42,6 +42,7 @@ struct claim_click {
   char biz_id[65];
   int quantity;         // 0: left out
   const char *channel;  // NULL: left out
+  const char *numbers;  // a JSON array; NULL: left out
 };
 struct claim_answer {
   int status;     // 0: no answer
