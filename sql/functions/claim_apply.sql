@@ -13,6 +13,8 @@ as $$
 declare
   v_rows bigint;
 begin
+  -- Rows that exist are found one by one and updated where they lie (we, or our stock row, hold them): a join by their keys becomes a scan of the whole
+  -- activity while the tables look small to the planner.
   if i_status <> 'waiting' then
     perform largesse.claim_guard(largesse.stock_take(i_terms.activity_id, i_quantity, i_segment));
     if i_terms.periods <> '{}' then
@@ -51,17 +53,23 @@ begin
   end if;
   if i_terms.needs_qualification then
     update largesse.qualification q set claim_id = r.id
-      from (select r.id, r.user_id from unnest(i_claim_ids, i_user_ids) as r(id, user_id) where r.id is not null order by r.user_id) r
-     where q.activity_id = i_terms.activity_id and q.user_id = r.user_id and q.claim_id is null;
+      from (select r.id, k.place
+              from unnest(i_claim_ids, i_user_ids) as r(id, user_id)
+              cross join lateral (
+                select q.ctid as place from largesse.qualification q where q.activity_id = i_terms.activity_id and q.user_id = r.user_id limit 1) k
+             where r.id is not null order by r.user_id) r
+     where q.ctid = r.place and q.claim_id is null;
     get diagnostics v_rows = row_count;
     perform largesse.claim_guard(v_rows = i_accepted);
   end if;
   if i_terms.points_cost is not null then
     with debit as (
       update largesse.points_account p set balance = p.balance - r.points
-        from (select r.id, r.user_id, i_terms.points_cost * r.quantity as points
-                from unnest(i_claim_ids, i_user_ids, i_quantities) as r(id, user_id, quantity) where r.id is not null order by r.user_id) r
-       where p.user_id = r.user_id and p.balance >= r.points
+        from (select r.id, i_terms.points_cost * r.quantity as points, k.place
+                from unnest(i_claim_ids, i_user_ids, i_quantities) as r(id, user_id, quantity)
+                cross join lateral (select p.ctid as place from largesse.points_account p where p.user_id = r.user_id limit 1) k
+               where r.id is not null order by r.user_id) r
+       where p.ctid = r.place and p.balance >= r.points
       returning p.user_id, r.id, r.points, p.balance
     )
     insert into largesse.points_entry (user_id, key, amount, balance, activity_id, claim_id, at)
@@ -71,9 +79,12 @@ begin
   end if;
   if i_number_sets is not null then
     update largesse.activity_number a set status = case i_status when 'held' then 'held' else 'sold' end, claim_id = n.id
-      from (select r.id, n.number from unnest(i_claim_ids, i_number_sets) as r(id, number_set), unnest(r.number_set::bigint[]) n(number)
+      from (select r.id, k.place
+              from unnest(i_claim_ids, i_number_sets) as r(id, number_set), unnest(r.number_set::bigint[]) n(number)
+              cross join lateral (
+                select a.ctid as place from largesse.activity_number a where a.activity_id = i_terms.activity_id and a.number = n.number limit 1) k
              where r.id is not null order by n.number) n
-     where a.activity_id = i_terms.activity_id and a.number = n.number and a.status = 'available';
+     where a.ctid = n.place and coalesce(a.status, '') = 'available';  -- plainly, it would invite the indexes of what is free
     get diagnostics v_rows = row_count;
     perform largesse.claim_guard(v_rows = i_quantity);
   end if;
@@ -99,6 +110,6 @@ begin
     update largesse.stock s set waiting = s.waiting + i_accepted where s.activity_id = i_terms.activity_id and s.segment = 0 and s.waiting + i_accepted <= i_terms.waiting_max;
     perform largesse.claim_guard(found);
   elsif i_status = 'succeeded' then
-    perform largesse.claim_tell_succeeded(i_terms, i_claim_ids);
+    perform largesse.claim_tell_succeeded(i_terms, array(select case when r.id is not null then r.biz_id end from unnest(i_claim_ids, i_biz_ids) as r(id, biz_id)));
   end if;
 end $$;

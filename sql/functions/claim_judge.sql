@@ -66,8 +66,9 @@ as $$
     left join lateral (
       select array_agg(u.number order by u.number) as numbers
         from unnest(r.number_set::bigint[]) u(number)
-       where r.number_set is not null and not exists (
-         select from largesse.activity_number a where a.activity_id = i_terms.activity_id and a.number = u.number and a.status = 'available')) n on true
+        left join lateral (
+          select a.status from largesse.activity_number a where a.activity_id = i_terms.activity_id and a.number = u.number limit 1) a on true
+       where r.number_set is not null and a.status is distinct from 'available') n on true
     -- "offset 0": said once for each, not wherever it is used.
     cross join lateral (
       select case

@@ -84,7 +84,7 @@ begin
            v_terms.status, v_terms.step, r.channel
       from unnest(v_ids, i_user_ids, i_quantities, i_biz_ids, i_channels) as r(id, user_id, quantity, biz_id, channel);
   perform largesse.claim_guard(largesse.stock_take(i_activity_id, v_wanted, v_segment));
-  if v_terms.status = 'succeeded' then perform largesse.claim_tell_succeeded(v_terms, v_ids); end if;
+  if v_terms.status = 'succeeded' then perform largesse.claim_tell_succeeded(v_terms, i_biz_ids); end if;
   return query
     select 0, v_terms.activity_status, v_remaining - v_wanted, null::text, v_now, null::text
     union all
@@ -113,9 +113,9 @@ begin
   return true;
 end $$;
 
--- Tells the business of claims that were done as they were accepted. Parameters: i_terms; i_claim_ids, nulls among them are passed over. Result: none.
+-- Tells the business of claims that were done as they were accepted. Parameters: i_terms; i_biz_ids of the claims, nulls among them are passed over. Result: none.
 -- Locks: none that exist before. Errors: none.
-create or replace function largesse.claim_tell_succeeded(i_terms largesse.claim_terms, i_claim_ids bigint[]) returns void
+create or replace function largesse.claim_tell_succeeded(i_terms largesse.claim_terms, i_biz_ids text[]) returns void
 language plpgsql volatile
 as $$
 declare
@@ -124,7 +124,7 @@ begin
   select array_agg(c.activity_id || '-' || c.id || '.succeeded') as events, array_agg(c.activity_id || '-' || c.id) as subjects, array_agg(''::text) as traces,
          array_agg(largesse.claim_doc(c.row, i_terms.code, null, 0)) as docs
     into v
-    from unnest(i_claim_ids) r(id) cross join lateral (
-      select c.activity_id, c.id, c as row from largesse.claim c where c.activity_id = i_terms.activity_id and c.id = r.id limit 1) c;
+    from unnest(i_biz_ids) r(biz_id) cross join lateral (
+      select c.activity_id, c.id, c as row from largesse.claim c where c.activity_id = i_terms.activity_id and c.biz_id = r.biz_id limit 1) c;
   perform largesse.event_emit('claim.succeeded', i_terms.now, v.events, v.subjects, v.traces, v.docs);
 end $$;

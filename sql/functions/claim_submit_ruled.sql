@@ -16,10 +16,12 @@ as $$
 #variable_conflict use_column
 declare
   v        record;
+  -- The caller can tell a plain new claim from its request.
+  v_is_shown boolean := i_number_sets is not null or i_terms.points_cost is not null or i_decision <> 'take';
   v_status text := case i_decision when 'wait' then 'waiting' else i_terms.status end;
 begin
   perform largesse.claim_lock_users(i_terms, i_user_ids);
-  select array_agg(j.known_id) as known_ids, array_agg(j.new_id) as new_ids, array_agg(j.refusal) as refusals, array_agg(j.detail) as details,
+  select array_agg(j.known_id) as known_ids, array_agg(case when v_is_shown or j.known_id is not null then i_biz_ids[j.ord] end) as shown, array_agg(j.new_id) as new_ids, array_agg(j.refusal) as refusals, array_agg(j.detail) as details,
          count(j.new_id) as accepted, sum(j.quantity) filter (where j.new_id is not null) as quantity
     into v
     from (
@@ -32,19 +34,17 @@ begin
   return query
     select r.ord::int,
            case when r.new_id is not null then 'ACCEPTED' when r.known_id is null then r.refusal when k.is_same then 'REPLAYED' else 'BIZ_ID_REUSED' end,
-           coalesce(r.new_id, r.known_id), k.status, coalesce(i_queued_at[r.ord], i_terms.now),
-           case when r.known_id is null and r.new_id is null then r.detail when k.is_same then k.shown end
-      from unnest(v.new_ids, v.known_ids, v.refusals, v.details, i_user_ids, i_quantities, i_channels, i_number_sets)
-             with ordinality as r(new_id, known_id, refusal, detail, user_id, quantity, channel, numbers, ord)
+           coalesce(r.new_id, r.known_id), case when r.new_id is not null then v_status else k.status end, coalesce(i_queued_at[r.ord], i_terms.now),
+           case when k.is_same then k.shown else r.detail end
+      from unnest(v.new_ids, v.known_ids, v.shown, v.refusals, v.details, i_user_ids, i_quantities, i_channels, i_number_sets)
+             with ordinality as r(new_id, known_id, shown, refusal, detail, user_id, quantity, channel, numbers, ord)
       left join lateral (
-        select v_status as status, true as is_same, null::text as shown
-         where r.new_id is not null and i_number_sets is null and i_terms.points_cost is null and i_decision = 'take'
-        union all
-        select c.status, s.is_same, case when s.is_same then largesse.claim_json(c, i_terms.code) end
+        select c.status, s.is_same, case when s.is_same then largesse.claim_json(c, i_terms.code) end as shown
           from largesse.claim c
           cross join lateral (select (c.user_id, c.quantity) = (r.user_id, r.quantity) and c.channel is not distinct from r.channel
                                      and c.numbers is not distinct from r.numbers::bigint[] as is_same) s
-         where c.activity_id = i_terms.activity_id and c.id = coalesce(r.new_id, r.known_id)
+         where c.activity_id = i_terms.activity_id and c.biz_id = r.shown
+         -- By the bizId: while the table is young, its index and that of ids look equally good for a search by id, and the wrong one is kept.
          limit 1) k on true
      order by r.ord;
 end $$;

@@ -62,7 +62,7 @@ as $$
     jsonb_build_object(
       'user', coalesce((select u.attributes from largesse.user_attribute u where u.user_id = i_user_id), '{}'),
       'progress', coalesce((select jsonb_object_agg(p.task, p.value) from largesse.user_progress p where p.user_id = i_user_id), '{}'),
-      'request', jsonb_build_object('channel', i_channel, 'quantity', i_quantity)),
+      'request', jsonb_strip_nulls(jsonb_build_object('channel', i_channel, 'quantity', i_quantity))),
     i_predicate, '{}', true), false)
 $$;
 
