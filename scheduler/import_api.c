@@ -9,6 +9,7 @@
 
 #include "common/loop.h"
 #include "common/mem.h"
+#include "common/text.h"
 #include "scheduler/activity_cache.h"
 #include "scheduler/api_call.h"
 #include "scheduler/app.h"
@@ -169,6 +170,17 @@ static void send_range(struct web_request *req, const char *code, int64_t from, 
   api_call_send(call);
 }
 
+// An integer, or its digits as a text.
+static void read_number(struct jsonx_reader *r, const char *name, int64_t *out)
+{
+  const json_t *text = jsonx_has(r, name) ? json_object_get(r->object, name) : NULL;
+  if (!json_is_string(text))
+    jsonx_read_i64(r, name, true, 0, NUMBER_MAX, out);
+  else if (text_to_i64(json_string_value(text), json_string_length(text), out) != RESULT_OK || *out < 0 ||
+           *out > NUMBER_MAX)
+    jsonx_reader_fail(r, name, "must be an integer from 0 to 999999999999, without leading zeros");
+}
+
 static void add_range(struct web_request *req, const char *code)
 {
   json_t *body = NULL;
@@ -176,8 +188,8 @@ static void add_range(struct web_request *req, const char *code)
   int64_t from = 0, to = 0;
   if (!api_read_body(req, &body)) return;
   jsonx_reader_init(&r, body, "");
-  jsonx_read_i64(&r, "from", true, 0, NUMBER_MAX, &from);
-  jsonx_read_i64(&r, "to", true, 0, NUMBER_MAX, &to);
+  read_number(&r, "from", &from);
+  read_number(&r, "to", &to);
   if (from > to) jsonx_reader_fail(&r, "to", "must not be below from");
   if (to - from >= IMPORT_ROWS_MAX) jsonx_reader_fail(&r, "to", "a range has at most 1000000 numbers");
   if (jsonx_reader_finish(&r) != RESULT_OK)

@@ -15,7 +15,7 @@ $$;
 
 -- Gives points to a user, once per key. Parameters: i_user_id, i_key (the caller's, once per user), i_amount (above 0), i_reason, i_actor.
 -- Result: one row: outcome 'ok', 'replayed' (the first answer), or a refusal's code; detail; the balance after it; the entry as JSON text.
--- Locks: the account. Errors: none.
+-- Locks: the account. Errors: 40001 (repeat).
 create or replace function largesse.points_grant(i_user_id bigint, i_key text, i_amount bigint, i_reason text, i_actor text)
 returns table (outcome text, detail text, balance bigint, doc text)
 language plpgsql volatile security definer
@@ -28,6 +28,7 @@ declare
 begin
   insert into largesse.points_account (user_id, balance) values (i_user_id, 0) on conflict do nothing;
   select a.balance into v_balance from largesse.points_account a where a.user_id = i_user_id for update;  -- one grant after the other
+  if not found then raise exception 'the account has just gone' using errcode = 'serialization_failure'; end if;
   select * into v_entry from largesse.points_entry e where e.user_id = i_user_id and e.key = 'grant/' || i_key;
   if found and (v_entry.amount, v_entry.reason) is distinct from (i_amount, i_reason) then
     return query select 'BIZ_ID_REUSED', format('this bizId was used for a grant of %s: %s', v_entry.amount, v_entry.reason), null::bigint, null::text; return;

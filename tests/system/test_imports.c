@@ -104,7 +104,7 @@ static void numbers_come_by_range_and_by_list(void **state)
            "update largesse.activity set kind = 'number', stock_follows_numbers = true, stock_total = 0 where code = "
            "'lottery'; update largesse.stock set remaining = 0 where activity_id = (select id from "
            "largesse.activity where code = 'lottery')");
-  struct call c = call_with(f, "POST", NUMBERS, "{\"from\":1,\"to\":1000}", NULL);
+  struct call c = call_with(f, "POST", NUMBERS, "{\"from\":1,\"to\":\"1000\"}", NULL);
   assert_int_equal(c.status, 200);
   assert_int_equal(number_at(&c, "/inserted"), 1000);
   assert_int_equal(number_at(&c, "/duplicates"), 0);
@@ -123,7 +123,8 @@ static void numbers_come_by_range_and_by_list(void **state)
                                     "{\"from\":-1,\"to\":1}",
                                     "{\"from\":1.5,\"to\":2}",
                                     "{\"from\":1,\"to\":1e2}",
-                                    "{\"from\":\"1\",\"to\":2}",
+                                    "{\"from\":\"01\",\"to\":2}",
+                                    "{\"from\":\"\",\"to\":2}",
                                     "{\"from\":null,\"to\":2}",
                                     "{\"from\":1,\"to\":2,\"to\":3}",
                                     "{\"from\":1,\"to\":1000000000000}",
