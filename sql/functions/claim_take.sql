@@ -50,7 +50,7 @@ begin
          and w.id = largesse.step_terms(c.step, c.reward_id, c.payment_id) and w.provider = $7
       returning c.activity_id, c.id, c.attempts, c.attempts - c.attempts_before, c.doing, c.user_id, c.quantity, c.biz_id,
                 -- Not a join: with a third key in it the planner would find claims by their activity alone while it knows nothing of a young table.
-                c.channel, (select a.code from largesse.activity a where a.id = c.activity_id), w.code, w.amount, w.currency, w.params::text, c.created_at,
+                c.channel, (select a.code from largesse.activity a where a.id = c.activity_id), w.code, w.amount, w.currency, w.params::text, coalesce(c.issued_at, c.created_at),
                 case when c.doing in ('charge', 'inquire_charge') then greatest(c.deadline, coalesce(c.pending_since, $6)) else coalesce(c.pending_since, $6) end,
                 greatest(0, ceil(extract(epoch from c.trust_after - $6) * 1000))::bigint,
                 case when w.purpose = 'payment' then c.payment_ref else c.provider_ref end, c.trace,

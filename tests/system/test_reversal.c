@@ -269,6 +269,68 @@ static void claims_without_a_callers_trace_have_one_each(void **state)
   assert_int_equal(sql_int(s->sql, "select count(*) - count(distinct trace) from largesse.claim"), 0);
 }
 
+// --- places
+
+// Says what the claim is then.
+static int act(struct stack *s, const char *code, const char *biz_id, const char *action)
+{
+  char *path = support_format("/v1/claims/%s/%s/%s", code, biz_id, action);
+  int status = http_json(s->scheduler_ports[0], "POST", path, "{}", NULL);
+  mem_free(path);
+  return status;
+}
+
+static struct claim_answer sign_up(struct stack *s, const char *code, int64_t user)
+{
+  struct claim_click click = claim_click(s->scheduler_ports[0], code, user, "%s-%lld", code, (long long)user);
+  struct claim_answer answer = claim_send(&click);
+  assert_int_equal(answer.status, 201);
+  return answer;
+}
+
+static void make_places(struct stack *s, const char *code, const char *accept_within)
+{
+  activity_make(s->sql, &(struct activity_terms){.code = code, .stock = 1, .draft = true});
+  sql_exec(s->sql,
+           "update largesse.activity set kind = 'registration', waiting_max = 10, accept_within = %s where code = '%s'",
+           accept_within, code);
+  assert_int_equal(activity_act(s->scheduler_ports[0], code, "publish"), 200);
+}
+
+// A place with a reward that is given up is taken back at the provider, once; the next one's reward is delivered, as
+// soon as the place is his.
+static void a_place_that_is_given_up_takes_its_reward_back(void **state)
+{
+  struct stack *s = ((struct delivery_rig *)*state)->stack;
+  make_places(s, "seat", "null");
+  struct claim_answer first = sign_up(s, "seat", 600), next = sign_up(s, "seat", 601);
+  assert_string_equal(next.claim_status, "waiting");
+  WAIT_FOR(delivery_is(s, first.claim_id, "succeeded"), SETTLED_WITHIN);
+  assert_int_equal(act(s, "seat", "seat-600", "cancel"), 200);
+  assert_int_equal(act(s, "seat", "seat-600", "cancel"), 200);
+  WAIT_FOR(delivery_int(s, first.claim_id, "(reversed_at is not null)::int") == 1, SETTLED_WITHIN);
+  assert_ended(s, "given up", first.claim_id, "cancelled", 1);
+  WAIT_FOR(delivery_is(s, next.claim_id, "succeeded"), SETTLED_WITHIN);
+  assert_int_equal(delivery_effects(s, next.claim_id), 1);
+  assert_int_equal(activity_remaining(s->sql, "seat"), 0);
+}
+
+static void an_accepted_place_is_delivered(void **state)
+{
+  struct stack *s = ((struct delivery_rig *)*state)->stack;
+  make_places(s, "offer", "'1 hour'");
+  struct claim_answer first = sign_up(s, "offer", 610), next = sign_up(s, "offer", 611);
+  WAIT_FOR(delivery_is(s, first.claim_id, "succeeded"), SETTLED_WITHIN);
+  assert_int_equal(act(s, "offer", "offer-611", "accept"), 409);
+  assert_int_equal(act(s, "offer", "offer-610", "cancel"), 200);
+  assert_true(delivery_is(s, next.claim_id, "offered"));
+  assert_int_equal(delivery_effects(s, next.claim_id), 0);
+  assert_int_equal(act(s, "offer", "offer-611", "accept"), 200);
+  WAIT_FOR(delivery_is(s, next.claim_id, "succeeded"), SETTLED_WITHIN);
+  assert_int_equal(act(s, "offer", "offer-611", "accept"), 200);
+  assert_int_equal(delivery_effects(s, next.claim_id), 1);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -279,6 +341,8 @@ int main(void)
       cmocka_unit_test(a_reversal_that_is_refused_waits_for_a_person),
       cmocka_unit_test(a_claim_goes_on_with_its_callers_trace),
       cmocka_unit_test(claims_without_a_callers_trace_have_one_each),
+      cmocka_unit_test(a_place_that_is_given_up_takes_its_reward_back),
+      cmocka_unit_test(an_accepted_place_is_delivered),
       cmocka_unit_test(a_fulfiller_killed_in_a_reversal_asks_before_it_repeats),
   };
   return cmocka_run_group_tests_name("reversal", tests, delivery_set_up, delivery_tear_down);
