@@ -156,7 +156,8 @@ void sim_payment_page(struct web_request *req)
              "<h1>Payment %s</h1><p>%lld in minor units, status %s</p>"
              "<form method=\"post\" action=\"pay\"><button>Pay</button></form>"
              "<form method=\"post\" action=\"fail\"><button>Fail</button></form></html>",
-             sim_entry_request(entry), (long long)entry->amount, sim_status_name((enum sim_status)entry->status));
+             sim_entry_request(entry), (long long)sim_entry_total(entry),
+             sim_status_name((enum sim_status)entry->status));
   web_reply(req, 200, "text/html; charset=utf-8", buf_text(&page), page.len);
   buf_release(&page);
 }

@@ -182,7 +182,7 @@ static void write_line(struct buf *out, const struct sim_entry *e, const struct 
   buf_putc(out, ',');
   buf_puts(out, sim_effect_name(type));
   buf_putc(out, ',');
-  buf_put_i64(out, e->amount);
+  buf_put_i64(out, sim_entry_total(e));
   buf_putc(out, ',');
   put_csv(out, e->currency);
   buf_putc(out, ',');

@@ -151,7 +151,7 @@ static void put_facts(struct callback *c, const struct sim_entry *e)
     sim_ref(e, e->kind == SIM_PAYMENT ? SIM_EFFECT_REFUND : SIM_EFFECT_REVERSE, e->reversals, c->ref);
   else
     sim_ref(e, e->kind == SIM_PAYMENT ? SIM_EFFECT_PAYMENT : SIM_EFFECT_CREDIT, e->effects, c->ref);
-  c->amount = e->amount * e->quantity;
+  c->amount = sim_entry_total(e);
   memcpy(c->currency, e->currency, sizeof c->currency);
 }
 

@@ -103,6 +103,12 @@ struct sim_entry *sim_ledger_entry(const struct sim_ledger *l, size_t number);  
 const struct sim_effect *sim_ledger_effect(const struct sim_ledger *l, size_t number);  // from 1, in the order of time
 
 static inline const char *sim_entry_request(const struct sim_entry *e) { return e->texts; }
+// What moves with it: of all units together; the most there is where that does not fit.
+static inline int64_t sim_entry_total(const struct sim_entry *e)
+{
+  int64_t total = 0;
+  return __builtin_mul_overflow(e->amount, e->quantity, &total) ? INT64_MAX : total;
+}
 static inline const char *sim_entry_user(const struct sim_entry *e) { return e->texts + e->request_len + 1; }
 static inline const char *sim_entry_reward(const struct sim_entry *e)
 {

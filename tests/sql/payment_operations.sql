@@ -135,6 +135,15 @@ begin
   perform probe.expect('paid back', probe.state(v_id), 'rolled_back done owed refund now - free 0');
   perform probe.expect('end', probe.call(v_id, 'refund', 'done') || ' ' || probe.state(v_id), 'rolled_back rolled_back done done inquire_refund never - free 0');
 end $$;
+-- Where nothing was delivered, the money goes back at once.
+do $$
+declare
+  v_id bigint := probe.hold('bare', array[nextval('numbers'), nextval('numbers')]);
+begin
+  perform probe.call(v_id, 'charge', 'done');
+  perform probe.expect('rolled back', probe.operate(v_id, 'roll_back') || ' ' || probe.state(v_id), 'rolled_back rolled_back done owed refund now - free 0');
+  perform probe.expect('paid back', probe.call(v_id, 'refund', 'done') || ' ' || probe.take(v_id), 'rolled_back nothing');
+end $$;
 -- A delivery that had failed was made after all while the money is on its way back: that first, then the delivery is taken back.
 do $$
 declare

@@ -128,6 +128,18 @@ static char *callback_states(struct stack *s, const char *id)
                   id);
 }
 
+// Whether the provider's statement has a line that begins like this.
+static bool is_in_statement(struct stack *s, const char *id, const char *line)
+{
+  struct http_answer answer;
+  char *begin = support_format("\n%s-p,%s,", id, line);
+  http_get(s->simulator_port, "/sim/statement.csv", &answer);
+  bool is_there = strstr(answer.body, begin) != NULL;
+  http_answer_release(&answer);
+  mem_free(begin);
+  return is_there;
+}
+
 static int64_t charges_recorded(struct stack *s, const char *id)
 {
   return sql_int(s->sql,
@@ -193,6 +205,7 @@ static void a_failed_payment_frees_all_numbers_and_the_allowance(void **state)
   WAIT_FOR(shows(s, again, "payment", "pending"), 15);
   at_the_page(s, again, "pay");
   WAIT_FOR(shows(s, again, "status", "succeeded"), 15);
+  assert_true(is_in_statement(s, again, "1,payment,1500,JPY") && !is_in_statement(s, a, "1,payment,1500,JPY"));
   char *third = buy(s, "three", 1, "a3", "1");
   assert_string_equal(third, "LIMIT_REACHED");
   char *other = buy(s, "three", 2, "b1", "1");
@@ -223,6 +236,7 @@ static void a_late_payment_never_moves_what_another_bought(void **state)
   assert_true(shows(s, a, "status", "expired"));
   assert_numbers(s, "late", 2, "1:sold:%s,2:sold:%s", b, c);
   assert_int_equal(ledger(s, a, "-p", "reversals"), 1);
+  assert_true(is_in_statement(s, a, "1,payment,500,JPY") && is_in_statement(s, a, "1,refund,500,JPY"));
   assert_int_equal(ledger(s, b, "-p", "reversals"), 0);
   assert_int_equal(ledger(s, c, "-p", "reversals"), 0);
   mem_free(a);
