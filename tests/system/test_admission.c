@@ -21,7 +21,8 @@
 static int set_up(void **state)
 {
   static const char *const env[] = {"LARGESSE_SCHEDULER__INTAKE__QUEUE_MAX=20",
-                                    "LARGESSE_SCHEDULER__INTAKE__EVERY=50ms", NULL};
+                                    "LARGESSE_SCHEDULER__CLAIMS__QUEUE_MAX=4", "LARGESSE_SCHEDULER__INTAKE__EVERY=50ms",
+                                    NULL};
   static struct stack_options options = {.schedulers = 2, .no_reconciler = true, .env = env};
   *state = stack_start(server_start(), &options);
   return 0;
@@ -283,6 +284,41 @@ static void a_queue_outlives_the_scheduler_that_filled_it(void **state)
   stack_start_scheduler(s, 0);
 }
 
+// Claims pile up behind a lock on the stock: a few wait, the others are told to come back, and nothing is half done.
+static void a_full_line_is_told_at_once_and_nothing_is_half_done(void **state)
+{
+  enum { CLICKS = 24 };
+  struct stack *s = *state;
+  struct claim_click clicks[CLICKS];
+  struct claim_answer answers[CLICKS];
+  activity_make(s->sql, &(struct activity_terms){.code = "full", .stock = 100});
+  struct claim_click first = claim_click(s->scheduler_ports[1], "full", 1, "f-first");
+  assert_int_equal(claim_send(&first).status, 201);
+  struct sql *lock = server_open(s->server, s->database);
+  sql_exec(lock, "set idle_in_transaction_session_timeout = '700ms'");  // then the server itself lets go
+  sql_exec(lock, "begin");
+  sql_exec(lock,
+           "select 1 from largesse.stock where activity_id = (select id from largesse.activity where code = 'full') "
+           "for update");
+  for (int i = 0; i < CLICKS; i++) clicks[i] = claim_click(s->scheduler_ports[1], "full", 100 + i, "f-%d", i);
+  claim_send_all(clicks, CLICKS, answers);
+  int accepted = 0, overloaded = 0;
+  for (int i = 0; i < CLICKS; i++) {
+    accepted += answers[i].status == 201;
+    overloaded += answers[i].status == 503 && strcmp(answers[i].code, "OVERLOADED") == 0;
+  }
+  assert_int_equal(accepted + overloaded, CLICKS);
+  assert_true(overloaded >= 1);
+  assert_int_equal(activity_claims(s->sql, "full"), accepted + 1);
+  assert_int_equal(activity_remaining(s->sql, "full"), 100 - accepted - 1);
+  for (int i = 0; i < CLICKS; i++) {
+    struct claim_answer again = claim_send(&clicks[i]);
+    assert_int_equal(again.status, answers[i].status == 201 ? 200 : 201);
+  }
+  assert_int_equal(activity_remaining(s->sql, "full"), 100 - CLICKS - 1);
+  sql_close(lock);
+}
+
 static void refusals_are_told_by_the_minute(void **state)
 {
   struct stack *s = *state;
@@ -354,6 +390,7 @@ int main(void)
       cmocka_unit_test(a_dry_run_tells_and_changes_nothing),
       cmocka_unit_test(a_user_in_a_hurry_is_slowed_down_but_never_his_known_click),
       cmocka_unit_test(a_queue_outlives_the_scheduler_that_filled_it),
+      cmocka_unit_test(a_full_line_is_told_at_once_and_nothing_is_half_done),
       cmocka_unit_test(refusals_are_told_by_the_minute),
       cmocka_unit_test(warming_up_reports_and_warns),
   };
