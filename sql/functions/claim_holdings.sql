@@ -63,11 +63,14 @@ set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set e
 set plan_cache_mode = force_custom_plan
 as $$
 begin
+  -- One look-up for each number, in their order: joined, they would be found by reading all numbers of the activity while the table looks small to the planner.
   perform 1
-    from unnest(i_activity_ids, i_claim_ids) r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c
-    cross join lateral unnest(c.numbers) as asked(number)
-    join largesse.activity_number n on n.activity_id = c.activity_id and n.number = asked.number
-   order by n.activity_id, n.number for update of n;
+    from (select c.activity_id, asked.number
+            from unnest(i_activity_ids, i_claim_ids) r(a, c)
+            cross join lateral (select k.activity_id, k.numbers from largesse.claim k where k.activity_id = r.a and k.id = r.c limit 1) c
+            cross join lateral unnest(c.numbers) as asked(number)
+           order by 1, 2 offset 0) asked
+    cross join lateral (select from largesse.activity_number n where n.activity_id = asked.activity_id and n.number = asked.number limit 1 for update) n;
 end $$;
 
 -- The allowances that claims use: by user, period and where it began, each by the instant at which its claim was judged. The keys come with them: a join by what
