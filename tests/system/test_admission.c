@@ -284,6 +284,52 @@ static void a_queue_outlives_the_scheduler_that_filled_it(void **state)
   stack_start_scheduler(s, 0);
 }
 
+// Fifteen activities, twenty users each, every click at both schedulers at the same moment, two judges.
+static void many_queues_have_two_judges_and_one_verdict_each(void **state)
+{
+  enum { ACTIVITIES = 15, USERS = 20, STOCK = 7 };
+  struct stack *s = *state;
+  char codes[ACTIVITIES][16];
+  for (int k = 0; k < ACTIVITIES; k++) {
+    (void)snprintf(codes[k], sizeof codes[k], "turn-%d", k);
+    activity_make(s->sql, &(struct activity_terms){.code = codes[k], .stock = STOCK, .draft = true});
+    change(s, codes[k], "intake = 'queued'");
+    assert_int_equal(activity_act(s->scheduler_ports[k % 2], codes[k], "publish"), 200);
+  }
+  for (int user = 1; user <= USERS; user++) {
+    struct claim_click clicks[2 * ACTIVITIES];
+    struct claim_answer answers[2 * ACTIVITIES];
+    for (int i = 0; i < 2 * ACTIVITIES; i++)
+      clicks[i] = claim_click(s->scheduler_ports[i % 2], codes[i / 2], user, "t%d", user);
+    claim_send_all(clicks, 2 * ACTIVITIES, answers);
+    // Queued, or judged already by the time that the second copy came.
+    for (int i = 0; i < 2 * ACTIVITIES; i++) {
+      for (int n = 0; answers[i].status == 503 && n < 100; n++)
+        answers[i] = claim_send(&clicks[i]);  // the line is short here
+      bool is_good = answers[i].status == 202 || answers[i].status == 200 ||
+                     (answers[i].status == 409 && strcmp(answers[i].code, "SOLD_OUT") == 0);
+      if (!is_good) fail_msg("%s user %d: %d %s", clicks[i].code, user, answers[i].status, answers[i].code);
+    }
+  }
+  WAIT_FOR(sql_int(s->sql, "select count(*) from largesse.claim_queue where verdict is null") == 0, 10);
+  assert_int_equal(sql_int(s->sql,
+                           "select count(*) from largesse.claim_queue_head join largesse.claim_queue_tail using "
+                           "(activity_id) where queued <> judged"),
+                   0);
+  assert_int_equal(sql_int(s->sql,
+                           "select count(*) from largesse.claim c join largesse.activity a on a.id = c.activity_id "
+                           "where a.code like 'turn-%%'"),
+                   ACTIVITIES * STOCK);
+  assert_int_equal(sql_int(s->sql,
+                           "select count(*) from largesse.stock s join largesse.activity a on a.id = s.activity_id "
+                           "where a.code like 'turn-%%' and s.remaining <> 0"),
+                   0);
+  // Those who were queued and refused, and those whom memory told by then that nothing was left: each of the others.
+  assert_int_equal(
+      sql_int(s->sql, "select count(*) from largesse.claim_queue q join largesse.claim c using (activity_id, biz_id)"),
+      0);
+}
+
 // Claims pile up behind a lock on the stock: a few wait, the others are told to come back, and nothing is half done.
 static void a_full_line_is_told_at_once_and_nothing_is_half_done(void **state)
 {
@@ -390,6 +436,7 @@ int main(void)
       cmocka_unit_test(a_dry_run_tells_and_changes_nothing),
       cmocka_unit_test(a_user_in_a_hurry_is_slowed_down_but_never_his_known_click),
       cmocka_unit_test(a_queue_outlives_the_scheduler_that_filled_it),
+      cmocka_unit_test(many_queues_have_two_judges_and_one_verdict_each),
       cmocka_unit_test(a_full_line_is_told_at_once_and_nothing_is_half_done),
       cmocka_unit_test(refusals_are_told_by_the_minute),
       cmocka_unit_test(warming_up_reports_and_warns),
