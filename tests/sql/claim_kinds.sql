@@ -83,9 +83,9 @@ select probe.refused('the channel counts', 'NOT_ELIGIBLE', null, 'all', 'a', 1, 
 select probe.refused('in another activity of the group', 'EXCLUSIVE_GROUP', '{"exclusiveGroup": "g", "activityCode": "other"}', 'all', 'a', 1, 1, 'APP');
 update largesse.group_member set live = 0;
 select probe.refused('no account', 'INSUFFICIENT_POINTS', '{"balance": 0, "needed": 100}', 'all', 'a', 1, 1, 'APP');
-insert into largesse.points_account values (1, 99);
+select largesse.points_grant(1, 'first', 99, 'test', 'test');
 select probe.refused('one point too few', 'INSUFFICIENT_POINTS', '{"balance": 99, "needed": 100}', 'all', 'a', 1, 1, 'APP');
-update largesse.points_account set balance = 150;
+select largesse.points_grant(1, 'second', 51, 'test', 'test');
 select probe.refused('no stock', 'SOLD_OUT', '{"remaining": 0}', 'all', 'a', 1, 1, 'APP');
 update largesse.stock set remaining = 3 where activity_id = probe.id('all');
 select probe.expect('at last', probe.claim('all', 'a', 1, 1, 'APP'), 'ACCEPTED issuing');
@@ -193,7 +193,7 @@ end $$;
 
 -- Points: never below zero, whatever the quantity. B83: what a quantity would debit cannot overflow.
 select probe.make('shop', 'exchange', null, '{}', null, 'probe');
-insert into largesse.points_account values (31, 250), (32, 9223372036854775807);
+select largesse.points_grant(31, 'first', 250, 'test', 'test'), largesse.points_grant(32, 'first', 9223372036854775807, 'test', 'test');
 select probe.expect('two of them', probe.claim('shop', 's1', 31, 2), 'ACCEPTED issuing');
 select probe.refused('no third', 'INSUFFICIENT_POINTS', '{"balance": 50, "needed": 100}', 'shop', 's2', 31, 1);
 update largesse.activity set points_cost = 9223372036854775807 where code = 'shop';
