@@ -63,6 +63,7 @@ begin
                                           when r.step in ('charge', 'inquire_charge') then r.outcome in ('done', 'refused')
                                           else r.step in ('reverse', 'inquire_reverse') and r.outcome in ('done', 'not_found') end)
       order by s.activity_id, s.segment for update;
+    if i_steps && '{charge,inquire_charge}' then perform largesse.claim_settle_lock(i_activity_ids, i_claim_ids); end if;
     -- A refusal counts only while its attempt owns the claim: a newer one may have delivered. So does that there is nothing to take back.
     select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.ref) as ref, array_agg(o.code) as code, array_agg(o.detail) as detail into v_lost
       from (select r.* from unnest(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_codes, i_details, i_review)
@@ -87,6 +88,7 @@ begin
     end if;
   end if;
   if i_steps && '{charge,inquire_charge,refund,inquire_refund}' then
+    perform largesse.claim_settle_lock(i_activity_ids, i_claim_ids);
     return query select p.activity_id, p.claim_id, p.status, p.under_review, p.review_cause
                    from largesse.claim_settle_payments(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_codes, i_details, i_due_ms, i_review,
                                                        i_trust_ms, i_urls, i_providers, i_http) p;
@@ -144,6 +146,18 @@ begin
        join largesse.claim c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.review_since = v_now
      having count(*) > 0;
   end if;
+end $$;
+
+-- Locks all claims of a batch whose parts would else be locked one after the other, while others lock the same ones in order: holds that end, say.
+-- Parameters: keys (parallel arrays). Result: none. Locks: the claims, ascending. Errors: 40P01 (repeat).
+create or replace function largesse.claim_settle_lock(i_activity_ids bigint[], i_claim_ids bigint[]) returns void
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_custom_plan
+as $$
+begin
+  perform 1 from unnest(i_activity_ids, i_claim_ids) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c
+    order by c.activity_id, c.id for no key update of c;
 end $$;
 
 -- Writes down calls; those that are written down already stay as they are. Parameters: as claim_settle. Result: none. Locks: none. Errors: none.
