@@ -4,6 +4,7 @@
 # RabbitMQ up and every claim published, all on one durable server in one run. BENCH_FULL=1 repeats it over ten million claims.
 set -u
 . "$(dirname "$0")/bench.sh"
+. "$(dirname "$0")/claim-kinds.sh"
 BATCHES='256 1024'
 bench_begin
 machine
@@ -115,6 +116,9 @@ pause 1
 OUT=$(load --activity empty --connections 256 --seconds "$SECONDS_EACH" --users random --biz-prefix none-)
 SOLD_OUT=$(awk -v n="$(json_number "$OUT" refusedTotal)" -v s="$(json_number "$OUT" seconds)" 'BEGIN { print int(n / s) }')
 figure "sold out, each looked up" "$SOLD_OUT" answers/s
+
+say "Other kinds and rules …"
+kinds
 
 if [ "${BENCH_FULL:-0}" = 1 ]; then
   say "Filling the partition with ten million claims …"

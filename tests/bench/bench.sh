@@ -53,14 +53,16 @@ bench_daemon() {  # NAME
   wait_ready "$1" "http://127.0.0.1:${!port}/readyz" || exit 1
 }
 
-# activity CODE TOTAL [LIMITS]: published and open; TOTAL null: unlimited.
+# activity CODE TOTAL [LIMITS [MEMBERS]]: published and open; TOTAL null: unlimited; MEMBERS: an object that wins over the rest, null leaves one out.
 activity() {
-  local limits=${3:-}
+  local limits=${3:-} members=${4:-}
+  [ -n "$members" ] || members='{}'
   [ -n "$limits" ] || limits='[{"count": 1, "period": "total"}]'
   pg -At >/dev/null <<SQL || exit 1
 select largesse.reward_put('bench', 'simulator', 100, 'CNY', '{}');
-select largesse.activity_put(jsonb_build_object('code', '$1', 'name', '$1', 'kind', 'reward', 'timeZone', 'Asia/Shanghai', 'rewardCode', 'bench',
-  'startAt', now() - interval '1 hour', 'endAt', now() + interval '1 day', 'stock', '{"total": $2}'::jsonb, 'limits', '$limits'::jsonb), 'bench', null);
+select p.outcome || coalesce(': ' || p.detail, '') as outcome from largesse.activity_put((select jsonb_object_agg(m.key, m.value) from jsonb_each(jsonb_build_object('code', '$1', 'name', '$1', 'kind', 'reward', 'timeZone', 'Asia/Shanghai', 'rewardCode', 'bench',
+  'startAt', now() - interval '1 hour', 'endAt', now() + interval '1 day', 'stock', '{"total": $2}'::jsonb, 'limits', '$limits'::jsonb) || '$members') m where m.value <> 'null'), 'bench', null) p \gset
+select case :'outcome' when 'created' then 1 else 1 / (length(:'outcome') - length(:'outcome')) end;
 select largesse.activity_action('$1', 'publish', 'bench', null, null);
 SQL
 }
