@@ -27,14 +27,15 @@ progress_done() {  # LABEL NOTE
 
 # The sessions that this run of the demonstration made: "code stock kind rules" lines in the order of their start; rules: which preparation their claims need.
 demo_sessions() {
-  pg -At -F ' ' -c "select code, coalesce(stock_total, 1000), kind, case when needs_qualification then 'list' else '-' end
+  pg -At -F ' ' -c "select code, coalesce(stock_total, 1000), kind, case when needs_qualification then 'list' when intake = 'queued' then 'queue' else '-' end
     from largesse.activity where event_code = '$EVENT' and created_at >= '$BEGIN' order by start_at, code"
 }
 
-# figures CODE_LIST -> accepted delivered failed open review retries waiting
+# figures CODE_LIST -> accepted delivered failed open review retries waiting; what still waits to be judged is open
 figures() {
   pg -At -F ' ' -c "select count(*), count(*) filter (where c.status = 'succeeded'), count(*) filter (where c.status in ('failed', 'rolled_back', 'expired')),
-      count(*) filter (where c.status in ('issuing', 'held', 'offered') and c.review_since is null), count(*) filter (where c.review_since is not null),
+      count(*) filter (where c.status in ('issuing', 'held', 'offered') and c.review_since is null)
+        + (select count(*) from largesse.claim_queue q join largesse.activity a on a.id = q.activity_id where a.code in ($1) and q.verdict is null), count(*) filter (where c.review_since is not null),
       coalesce(sum(greatest(c.attempts - 1, 0)), 0), count(*) filter (where c.status = 'waiting')
     from largesse.claim c join largesse.activity a on a.id = c.activity_id where a.code in ($1)"
 }
@@ -128,22 +129,32 @@ audit() {
   [ $AUDIT_STATUS -le 1 ] || { warn "the audit failed (status $AUDIT_STATUS)"; cat "$DEMO_DIR/audit.out" >&2; return 1; }
 }
 
+# What became of the clicks that were queued: a code on each line, beside what the clients were told at once.
+queue_verdicts() {  # CODE
+  pg -At -F , -c "select '', '', case verdict when 'ACCEPTED' then 201 else 409 end, '', nullif(verdict, 'ACCEPTED') from largesse.claim_queue q
+    join largesse.activity a on a.id = q.activity_id where a.code = '$1' and verdict <> 'ACCEPTED'
+    union all select '', '', 201, '', '' from largesse.claim c join largesse.activity a on a.id = c.activity_id where a.code = '$1' and a.intake = 'queued'"
+}
+
 # A row per session from what the clients were told and what the database holds.
 summary() {
   local code stock kind rules counts
   printf '\n%-24s %-12s %6s %7s %9s %8s %9s %10s %8s %8s %9s %8s %8s\n' session kind stock clicks accepted replays "sold out" "over limit" "by rule" waiting delivered retries "p99 ms"
   while read -r code stock kind rules; do
     counts=($(figures "'$code'"))
+    queue_verdicts "$code" >"$DEMO_DIR/$code.queue" </dev/null
+    [ "$rules" != queue ] || kind=$kind/queue
     awk -F , -v code="$code" -v stock="$stock" -v kind="$kind" -v delivered="${counts[1]}" -v retries="${counts[5]}" -v waiting="${counts[6]}" \
         -v p99="$(sed -n 's/.*"p99":\([0-9.]*\).*/\1/p' "$DEMO_DIR/$code.json")" '
-      FNR > 1 { clicks++ }
-      FNR > 1 && ($3 == 201 || $3 == 202) { accepted++ }
-      FNR > 1 && $3 == 200 { replays++ }
+      $1 == "bizId" { next }
+      $1 != "" { clicks++ }
+      $3 == 201 { accepted++; next }
+      $3 == 200 { replays++; next }
       $5 == "SOLD_OUT" || $5 == "NUMBER_TAKEN" { sold++; next }
       $5 == "LIMIT_REACHED" || $5 == "ALREADY_REGISTERED" { limit++; next }
-      FNR > 1 && $3 >= 400 && $3 < 500 { rule++ }
+      $3 >= 400 && $3 < 500 { rule++ }
       END { printf "%-24s %-12s %6d %7d %9d %8d %9d %10d %8d %8d %9d %8d %8.1f\n", code, kind, stock, clicks, accepted, replays, sold, limit, rule, waiting, delivered, retries, p99 }
-    ' "$DEMO_DIR/$code.csv" "$DEMO_DIR/$code.again.csv"
+    ' "$DEMO_DIR/$code.csv" "$DEMO_DIR/$code.again.csv" "$DEMO_DIR/$code.queue"
   done <<<"$SESSIONS"
   curl -s -m 5 "$SIMULATOR_URL/sim/stats" | awk '
     function value(key) { return match($0, "\"" key "\":[0-9]+") ? substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) : "?" }
