@@ -9,9 +9,9 @@
 
 #include "common/buf.h"
 
-#define CLICK_ACTIVITIES_MAX 256
-#define CLICK_BIZ_BYTES      65
-#define CLICK_REQUEST_BYTES  2048
+#define CLICK_ACTIVITIES_MAX    256
+#define CLICK_BIZ_BYTES         65
+#define CLICK_REQUEST_BYTES     2048
 #define CLICK_CHANNEL_BYTES_MAX 64
 
 struct click_plan {
@@ -21,7 +21,7 @@ struct click_plan {
   bool users_sequential;
   uint64_t user_first, user_count;  // users are of [first, first + count); sequential ones start again after the last
   int64_t quantity_min, quantity_max;  // 0: the member is left out
-  bool has_numbers;  // one of [number_first, number_last] each, in turn
+  bool has_numbers;                    // one of [number_first, number_last] each, in turn
   uint64_t number_first, number_last;
   const char *channel;  // NULL: left out
   uint64_t seed;
