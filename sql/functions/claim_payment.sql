@@ -244,7 +244,17 @@ begin
   return query select c.activity_id, c.id, c.status from unnest(v_keys, v_claims) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c;
 end $$;
 
--- Money was given back. Always true, once. Parameters: keys (parallel arrays). Result: the claims that this news changed, and their status.
+-- Tells the business that money went back, as event claim.refunded. Parameters: keys (parallel arrays). Result: none. Locks, errors: none.
+create or replace function largesse.claim_tell_refunded(i_activity_ids bigint[], i_claim_ids bigint[]) returns void
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  perform largesse.claim_tell(array_agg(c order by c.activity_id, c.id), 'refunded', largesse.clock_now())
+     from unnest(i_activity_ids, i_claim_ids) as r(a, id) join largesse.claim c on c.activity_id = r.a and c.id = r.id having count(*) > 0;
+end $$;
+
+-- Money was given back. Always true, once; the business is told. Parameters: keys (parallel arrays). Result: the claims that this news changed, and their status.
 -- Locks: the claims, then letters. Errors: none.
 create or replace function largesse.claim_refunded(i_activity_ids bigint[], i_claim_ids bigint[])
 returns table (activity_id bigint, claim_id bigint, status text)
@@ -269,5 +279,6 @@ begin
   if v_done.a is null then return; end if;
   perform largesse.claim_letters_settled(v_done.a, v_done.c);
   perform largesse.claim_next_debt(v_done.a, v_done.c);
+  perform largesse.claim_tell_refunded(v_done.a, v_done.c);
   return query select * from unnest(v_done.a, v_done.c, v_done.status);
 end $$;

@@ -77,6 +77,7 @@ begin
          review_since = null, review_cause = null, next_attempt_at = null, updated_at = largesse.clock_now()
     from unnest(v_paid) as r(c) where c.activity_id = i_activity_ids[1] and c.id = r.c;
   perform largesse.claim_next_debt(array_fill(i_activity_ids[1], array[cardinality(v_paid)]), v_paid);
+  if i_op.as_delivered then perform largesse.claim_tell_refunded(array_fill(i_activity_ids[1], array[cardinality(v_paid)]), v_paid); end if;
 end $$;
 
 -- As operation_apply, of refunds of what waits for a person because of money: what is paid is owed back; a hold of which nobody knows whether it is paid ends, and the provider is

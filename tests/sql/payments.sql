@@ -225,6 +225,10 @@ begin
   perform probe.expect('refunded', probe.call(v_a, 'refund', 'done'), 'expired');
   perform probe.expect('once', probe.take(v_a), 'nothing');
   perform probe.expect('A ends', probe.state(v_a), 'expired done done inquire_refund never - free 0');
+  perform probe.expect('and is told of it once', (select string_agg(e.type, ',' order by e.id) from largesse.event_out e where (select activity_id || '-' || v_a from probe.claim(v_a)) = any (e.subjects)),
+                       'claim.expired,claim.refunded');
+  perform probe.expect('as it is now', (select (e.docs[1]::jsonb -> 'refund') - 'since' - 'doneAt' from largesse.event_out e where e.type = 'claim.refunded' and (select activity_id || '-' || v_a from probe.claim(v_a)) = any (e.subjects))::text,
+                       (select format('{"status": "done", "requestId": "%s-%s-f"}', activity_id, v_a) from probe.claim(v_a)));
   perform probe.expect('B''s', (select string_agg(n.status || ' ' || (n.claim_id = v_b), ',') from largesse.activity_number n join largesse.activity a on a.id = n.activity_id where a.code = 'given' and n.number = 777), 'sold true');
 end $$;
 
