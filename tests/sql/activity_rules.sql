@@ -126,3 +126,29 @@ select probe.expect('limits now', (probe.shown('ruled') -> 'limits')::text, '[{"
 select probe.expect(t, largesse.span_text(largesse.span_interval(t)), shown) from (values
   ('90s', '90s'), ('120s', '2m'), ('24h', '1d'), ('36h', '36h'), ('250ms', '250ms'), ('10us', '10us'), ('1d', '1d'), ('0s', '0s')) s(t, shown);
 select probe.expect('a day has 24 hours', (largesse.span_interval('1d') = interval '24 hours' and extract(day from largesse.span_interval('1d')) = 0)::text, 'true');
+
+-- A limit over the sessions of an event: each judges by its own, over what all of them counted; changing it forgets nothing.
+create function probe.claim(i_code text, i_biz text, i_user bigint) returns text language sql as $$
+  select s.verdict from largesse.activity a cross join lateral
+    largesse.claim_submit(a.id, array[i_biz], array[i_user], array[1], array[null::text], '5 s') s where a.code = i_code and s.ord = 1
+$$;
+select probe.expect('session ' || n, probe.put('s' || n, jsonb_build_object('rewardCode', 'r', 'eventCode', 'fest', 'limits',
+  jsonb_build_array(jsonb_build_object('count', n, 'period', 'event')))), 'created') from generate_series(2, 3) n;
+select probe.expect('publish', (largesse.activity_action('s' || n, 'publish', 'test', null, null)).outcome, 'ok') from generate_series(2, 3) n;
+select probe.expect('one here', probe.claim('s2', 'a', 7), 'ACCEPTED'), probe.expect('one there', probe.claim('s3', 'a', 7), 'ACCEPTED'),
+       probe.expect('a third not here', probe.claim('s2', 'b', 7), 'LIMIT_REACHED'), probe.expect('but there', probe.claim('s3', 'b', 7), 'ACCEPTED');
+select probe.expect('counted together', used::text, '3') from largesse.event_usage where event_code = 'fest' and user_id = 7;
+select probe.expect('fewer', probe.change('s3', '{"limits": [{"count": 1, "period": "event"}, {"count": 5, "period": "day"}]}'), 'updated limits');
+select probe.expect('nothing is forgotten', used::text, '3') from largesse.event_usage where event_code = 'fest' and user_id = 7;
+select probe.expect('the new limit counts what was before', used::text, '2') from largesse.usage u join largesse.activity a on a.id = u.activity_id
+ where a.code = 's3' and u.user_id = 7 and u.period = 'day';
+select probe.expect('not even for another session', probe.claim('s3', 'c', 7), 'LIMIT_REACHED'), probe.expect('others may', probe.claim('s3', 'd', 8), 'ACCEPTED');
+select probe.expect('more', probe.change('s3', '{"limits": [{"count": 4, "period": "event"}, {"count": 5, "period": "day"}]}'), 'updated limits');
+select probe.expect('again', probe.claim('s3', 'e', 7), 'ACCEPTED');
+do $$
+declare v_found record;
+begin
+  for v_found in select a.code, d.name, r::text as row from largesse.activity a, largesse.audit_definition d, largesse.audit_run(d.name, a.id) r where a.code in ('s2', 's3') loop
+    raise exception 'the audit has findings: %', v_found;
+  end loop;
+end $$;

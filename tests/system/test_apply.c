@@ -1,138 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `scheduler apply` on a real database: twice changes nothing, plans, adjustments, what a running session refuses, all
 // or nothing.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "common/jsonx.h"
-#include "common/mem.h"
-#include "tests/support/stack.h"
-#include "tests/support/support.h"
-
-#define HEAD                                                                                                       \
-  "event: fest\nname: Festival\ntimeZone: Asia/Shanghai\nrewards:\n  v: { provider: simulator, amount: { amount: " \
-  "100, currency: CNY } }\nsessions:\n"
-#define ITEM         "  - code: fest-{date}-{time}\n    kind: reward\n    reward: v\n    duration: 30m\n    publish: true\n"
-#define WHEN         "    dates: [2030-10-01, 2030-10-02]\n    times: [\"11:00\", \"14:00\"]\n"
-#define STOCK(total) "    stock: { total: " total " }\n"
-
-struct fixture {
-  struct server *server;
-  struct stack *stack;
-  char *file;
-};
-
-static int start(void **state)
-{
-  struct fixture *f = MEM_NEW(struct fixture);
-  f->server = server_start();
-  char *dir = support_log_dir();
-  f->file = support_format("%s/event-%d.yaml", dir, (int)getpid());
-  mem_free(dir);
-  *state = f;
-  return 0;
-}
-
-static int stop(void **state)
-{
-  struct fixture *f = *state;
-  server_free(f->server);
-  (void)unlink(f->file);
-  mem_free(f->file);
-  mem_free(f);
-  return 0;
-}
-
-static int set_up(void **state)
-{
-  struct fixture *f = *state;
-  f->stack = stack_start(
-      f->server, &(struct stack_options){
-                     .schedulers = STACK_NONE, .no_fulfiller = true, .no_reconciler = true, .no_simulator = true});
-  return 0;
-}
-
-static int set_up_with_clock(void **state)
-{
-  struct fixture *f = *state;
-  f->stack = stack_start(f->server, &(struct stack_options){.schedulers = STACK_NONE,
-                                                            .no_fulfiller = true,
-                                                            .no_reconciler = true,
-                                                            .no_simulator = true,
-                                                            .test_clock = true});
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  struct fixture *f = *state;
-  stack_free(f->stack);
-  return 0;
-}
-
-static void write_event(const struct fixture *f, const char *yaml)
-{
-  FILE *file = fopen(f->file, "we");
-  if (file == NULL || fputs(yaml, file) < 0 || fclose(file) != 0) support_die("cannot write %s", f->file);
-}
-
-static int apply(struct fixture *f, const char *yaml, const char *option, struct buf *out)
-{
-  write_event(f, yaml);
-  buf_clear(out);
-  return stack_command(f->stack, "scheduler", (const char *[]){"apply", f->file, option, NULL}, out);
-}
-
-static void assert_apply(struct fixture *f, const char *yaml, const char *option, int status, const char *expected)
-{
-  struct buf out;
-  buf_init(&out, 1 << 20);
-  int got = apply(f, yaml, option, &out);
-  if (got != status || strstr(buf_text(&out), expected) == NULL)
-    fail_msg("status %d:\n%s\nexpected %d: %s", got, buf_text(&out), status, expected);
-  buf_release(&out);
-}
-
-// Everything that applying may touch; the clock's readings are not part of it.
-static char *contents(struct fixture *f)
-{
-  return sql_table(
-      f->stack->sql,
-      "select 'event', e.code, e.name, e.time_zone, e.updated_at::text, '', '', '' from largesse.event e"
-      " union all select 'reward', r.code, r.provider, r.amount::text, r.params::text, r.id::text, '', '' "
-      "from largesse.reward r"
-      " union all select 'activity', a.code, a.status, a.start_at::text, a.end_at::text, a.version::text, "
-      "a.changed_at::text, a.stock_total::text from largesse.activity a"
-      " union all select 'stock', s.activity_id::text, s.remaining::text, s.taken::text, '', '', '', '' "
-      "from largesse.stock s"
-      " union all select 'limit', l.activity_id::text, l.period, l.max_count::text, '', '', '', '' from "
-      "largesse.activity_limit l"
-      " union all select 'adjustment', d.activity_id::text, d.key, d.by::text, d.reason, d.actor, '', '' "
-      "from largesse.stock_adjustment d"
-      " union all select 'history', h.activity_id::text, h.id::text, h.to_status, h.actor, '', '', '' "
-      "from largesse.activity_history h"
-      " union all select 'number', n.activity_id::text, n.number::text, n.status, '', '', '', '' from "
-      "largesse.activity_number n"
-      " union all select 'discount', d.id, d.version::text, d.threshold::text, d.created_at::text, '', '', "
-      "'' from largesse.discount_rule d"
-      " union all select 'news', array_to_string(o.subjects, ' '), o.type, '', '', '', '', '' from "
-      "largesse.event_out o"
-      " order by 1, 2, 3, 4, 5");
-}
-
-static void assert_contents(struct fixture *f, char *before)
-{
-  char *after = contents(f);
-  assert_string_equal(before, after);
-  mem_free(before);
-  mem_free(after);
-}
+#include "tests/system/apply_calls.h"
 
 static void twice_changes_nothing(void **state)
 {
@@ -257,91 +126,6 @@ static void a_session_that_is_over_is_made_but_not_published(void **state)
   assert_int_equal(sql_int(f->stack->sql, "select count(*) from largesse.activity where status = 'draft'"), 1);
 }
 
-// B28: the gap is refused, of two the first is meant unless an offset says otherwise.
-static void local_times_that_do_not_exist_are_refused(void **state)
-{
-  struct fixture *f = *state;
-  struct sql *sql = f->stack->sql;
-#define BERLIN(dates, times)                                                                                     \
-  "event: dst\nname: DST\ntimeZone: Europe/Berlin\nrewards:\n  v: { provider: simulator }\nsessions:\n"          \
-  "  - code: dst-{date}-{n}\n    kind: reward\n    reward: v\n    duration: 10m\n    publish: true\n    dates: " \
-  "[" dates "]\n    times: [" times "]\n" STOCK("5")
-  char *before = contents(f);
-  assert_apply(f, BERLIN("2027-03-28", "\"01:30\", \"02:30\", \"03:30\""), NULL, 65,
-               ":13: sessions[0].dates: there is no 2027-03-28 02:30:00 in Europe/Berlin (dst-20270328-2)");
-  assert_contents(f, before);
-  assert_apply(f, BERLIN("2027-10-31", "\"02:30\", \"02:30+02:00\", \"02:30+01:00\""), NULL, 0, "5 created");
-  assert_true(
-      sql_bool(sql, "select start_at = '2027-10-31 00:30+00' from largesse.activity where code = 'dst-20271031-1'"));
-  assert_true(
-      sql_bool(sql, "select start_at = '2027-10-31 00:30+00' from largesse.activity where code = 'dst-20271031-2'"));
-  assert_true(
-      sql_bool(sql, "select start_at = '2027-10-31 01:30+00' from largesse.activity where code = 'dst-20271031-3'"));
-  assert_apply(f, BERLIN("2027-10-30", "\"02:30+01:00\""), NULL, 65,
-               "there is no 2027-10-30 02:30:00+01:00 in Europe/Berlin");
-#undef BERLIN
-  // In Santiago both happen at midnight: 3 April has its last hour twice, 5 September has no first one.
-#define SANTIAGO(dates, times)                                                                                   \
-  "event: sur\nname: Sur\ntimeZone: America/Santiago\nrewards:\n  v: { provider: simulator }\nsessions:\n"       \
-  "  - code: sur-{date}-{n}\n    kind: reward\n    reward: v\n    duration: 10m\n    publish: true\n    dates: " \
-  "[" dates "]\n    times: [" times "]\n" STOCK("5")
-  assert_apply(f, SANTIAGO("2027-09-05", "\"00:30\""), NULL, 65,
-               ":13: sessions[0].dates: there is no 2027-09-05 00:30:00 in America/Santiago (sur-20270905-1)");
-  assert_apply(f, SANTIAGO("2027-04-03", "\"23:30\", \"23:30-04:00\""), NULL, 0, "3 created");
-  assert_true(sql_bool(sql,
-                       "select array_agg(start_at order by code) = '{2027-04-04 02:30+00, 2027-04-04 03:30+00}' "
-                       "from largesse.activity where event_code = 'sur'"));
-#undef SANTIAGO
-}
-
-// Every kind with its rules: twice changes nothing, a plan names what differs, a fault takes everything back.
-static void all_kinds_and_rules_are_applied(void **state)
-{
-  struct fixture *f = *state;
-  struct sql *sql = f->stack->sql;
-#define ALL(level, wait, last, threshold)                                                                              \
-  "event: all\nname: All\ntimeZone: Asia/Shanghai\nrewards:\n  v: { provider: simulator }\n"                           \
-  "discountRules:\n  off: { name: Off, threshold: " threshold                                                          \
-  ", discount: { amount: 100 }, maxPerOrder: 2, exclusiveGroup: mall, priority: 1, rewardCode: v }\nsessions:\n"       \
-  "  - { code: all-reward, kind: reward, reward: v, dates: [2030-10-01], times: [\"11:00\"], duration: 1h, publish: "  \
-  "true, stock: { total: 9, segments: 2 }, limits: [{ count: 2, period: event }], eligibility: \"" level               \
-  "\", exclusiveGroup: mall, channels: [APP, no], rateLimit: { total: { rate: 5, burst: 9 } } }\n"                     \
-  "  - { code: all-places, kind: registration, dates: [2030-10-01], times: [\"11:00\"], duration: 1h, publish: true, " \
-  "stock: { total: 2 }, waitingList: { max: " wait                                                                     \
-  ", acceptWithin: 90s } }\n"                                                                                          \
-  "  - { code: all-numbers, kind: number, dates: [2030-10-01], times: [\"11:00\"], duration: 1h, publish: true, "      \
-  "numbers: { from: 1, to: " last                                                                                      \
-  " }, holdFor: 10m }\n"                                                                                               \
-  "  - { code: all-points, kind: exchange, reward: v, pointsCost: 299, dates: [2030-10-01], times: [\"11:00\"], "      \
-  "duration: 1h, publish: true, stock: { total: unlimited } }\n"
-#define FIRST ALL("$.user.level >= 5", "5", "100", "5000")
-  assert_apply(f, FIRST, NULL, 0, ": 7 created, 0 updated, 0 unchanged, 4 published");
-  assert_int_equal(sql_int(sql,
-                           "select remaining from largesse.stock s join largesse.activity a on a.id = "
-                           "s.activity_id where a.code = 'all-numbers'"),
-                   100);
-  char *before = contents(f);
-  assert_apply(f, FIRST, NULL, 0, ": 0 created, 0 updated, 7 unchanged, 0 published");
-  assert_contents(f, before);
-  before = contents(f);
-  static const char second[] = ALL("$.user.level >= 6", "6", "120", "6000");
-  assert_apply(f, second, "--plan", 0, "all-reward                                updated  eligibility\n");
-  assert_apply(f, second, "--plan", 0, "all-places                                updated  waitingList\n");
-  assert_apply(f, second, "--plan", 0, "all-numbers                               updated  (20 numbers added)\n");
-  assert_apply(f, second, "--plan", 0, "off                                       updated\n");
-  assert_contents(f, before);
-  assert_apply(f, second, NULL, 0, ": 0 created, 4 updated, 3 unchanged");
-  before = contents(f);
-  assert_apply(f, second, NULL, 0, "7 unchanged");
-  assert_apply(f, ALL("$.user.level", "7", "120", "6000"), NULL, 65,
-               ":9: sessions[0].eligibility: must be a predicate, such as $.user.level >= 5");
-  assert_apply(f, ALL("$.user.level >", "7", "120", "6000"), NULL, 65,
-               ":9: sessions[0].eligibility: is no jsonpath: syntax error");
-  assert_contents(f, before);
-#undef FIRST
-#undef ALL
-}
-
 static void bad_files_apply_nothing(void **state)
 {
   struct fixture *f = *state;
@@ -390,26 +174,6 @@ static void an_unknown_provider_is_refused(void **state)
   (void)unlink(config);
   mem_free(config);
   mem_free(yaml);
-  buf_release(&out);
-}
-
-// Twice, so that they are also complete: what the database keeps is what they say.
-static void the_shipped_files_can_be_applied(void **state)
-{
-  struct fixture *f = *state;
-  static const char *const files[] = {"coupons", "registration", "numbers", "exchange", "festival"};
-  struct buf out;
-  buf_init(&out, 1 << 20);
-  for (size_t i = 0; i < 2 * ARRAY_LEN(files); i++) {
-    char *root = support_root(), *path = support_format("%s/config/events/%s.yaml", root, files[i / 2]);
-    buf_clear(&out);
-    int status = stack_command(f->stack, "scheduler", (const char *[]){"apply", path, NULL}, &out);
-    bool is_as_expected = strstr(buf_text(&out), i % 2 == 0 ? " 0 unchanged, " : ": 0 created, 0 updated, ") != NULL;
-    if (status != 0 || !is_as_expected) fail_msg("%s: %d\n%s", path, status, buf_text(&out));
-    mem_free(path);
-    mem_free(root);
-  }
-  assert_int_equal(sql_int(f->stack->sql, "select count(*) from largesse.activity_number"), 10000);
   buf_release(&out);
 }
 
@@ -497,11 +261,8 @@ int main(void)
       TEST_WITH_CLOCK(what_a_running_session_may_not_change_is_refused),
       TEST_WITH_CLOCK(a_session_that_runs_keeps_its_start),
       TEST(a_session_that_is_over_is_made_but_not_published),
-      TEST(local_times_that_do_not_exist_are_refused),
-      TEST(all_kinds_and_rules_are_applied),
       TEST(bad_files_apply_nothing),
       TEST(an_unknown_provider_is_refused),
-      TEST(the_shipped_files_can_be_applied),
       TEST_WITH_CLOCK(demonstrations_keep_their_times),
       TEST(the_report_is_json_for_programs),
       TEST(two_at_once_agree),
