@@ -11,6 +11,7 @@
 #include "scheduler/import_command.h"
 #include "scheduler/migrate.h"
 #include "scheduler/points_command.h"
+#include "scheduler/refusal_command.h"
 
 #define ACTION_USAGE "CODE --reason TEXT [--format text|json]"
 
@@ -29,6 +30,8 @@ const struct daemon_command *scheduler_commands(void)
       {"activity resume", ACTION_USAGE, "ends a pause", activity_command_resume},
       {"activity finish", ACTION_USAGE, "ends it for good, ahead of its end", activity_command_finish},
       {"activity archive", ACTION_USAGE, "puts a finished one away", activity_command_archive},
+      {"activity refusals", "CODE [--format text|json]", "how many claims were refused, by minute and code",
+       refusal_command_list},
       {"activity warm-up", "CODE [--format text|json]",
        "reads what its first second needs, and says what there is and what is missing", activity_command_warm_up},
       {"stock adjust", "CODE --by N --key K --reason TEXT [--format text|json]",

@@ -377,6 +377,11 @@ static void refusals_are_told_by_the_minute(void **state)
       json_integer_value(json_object_get(json_object_get(item, "codes"), "SOLD_OUT"));
   assert_true(sold_out >= QUEUE_MAX - 5);
   release(&r);
+  struct buf out;
+  buf_init(&out, 65536);
+  assert_int_equal(stack_command(s, "scheduler", (const char *[]){"activity", "refusals", "queue", NULL}, &out), 0);
+  assert_non_null(strstr(buf_text(&out), "SOLD_OUT"));
+  buf_release(&out);
   r = call(s, 1, "GET", "/v1/activities/queue/refusals?until=2020-01-01T00:00:00Z", NULL);
   assert_int_equal(json_array_size(json_object_get(r.json, "items")), 0);
   release(&r);
