@@ -79,12 +79,12 @@ create function probe.books(i_code text) returns text language sql as $$
                 coalesce((select sum(u.used) from largesse.event_usage u where u.event_code = a.event_code), 0))
     from largesse.activity a join largesse.stock s on s.activity_id = a.id where a.code = i_code group by a.id
 $$;
--- Nothing that an audit knows is wrong.
-create function probe.audit() returns void language plpgsql as $$
+-- Nothing that an audit knows is wrong with an activity.
+create function probe.audit(i_code text) returns void language plpgsql as $$
 declare v record;
 begin
   for v in select a.code, d.name, r.* from largesse.activity a, largesse.audit_definition d, largesse.audit_run(d.name, a.id) r
-            where d.name not in ('claim_succeeded_without_delivery') loop
+            where a.code = i_code and d.name not in ('claim_succeeded_without_delivery') loop
     raise exception 'audit: %', v;
   end loop;
 end $$;
@@ -174,7 +174,7 @@ begin
 end $$;
 select probe.ends(1, 'held', 'cancelled'), probe.ends(2, 'held', 'expired'), probe.ends(3, 'issuing', 'failed'), probe.ends(4, 'issuing', 'rolled_back'),
        probe.ends(5, 'succeeded', 'rolled_back'), probe.ends(6, 'succeeded', 'cancelled'), probe.ends(7, 'offered', 'expired'), probe.ends(8, 'offered', 'cancelled');
-select probe.audit();
+select probe.audit('all');
 
 -- Paid: held numbers are sold, and due for delivery; nothing is taken twice.
 select probe.make('all', 9, 'held', 2, array[50, 51]);
@@ -222,7 +222,7 @@ update largesse.group_member set live = 0 where user_id = 12;
 update largesse.stock set remaining = 8 where activity_id = (probe.claim('all', 12)).activity_id;
 select probe.expect('stock', largesse.claim_hold_refusal(probe.claim('all', 12)), 'SOLD_OUT');
 update largesse.stock set remaining = 96 where activity_id = (probe.claim('all', 12)).activity_id;
-select probe.audit();
+select probe.audit('all');
 
 -- The allowance of the day, week and month in which the claim was made, in the activity's zone; not of those in which it ends.
 select probe.activity('days', 'registration', 100, null, '[{"count": 5, "period": "day"}, {"count": 9, "period": "month"}]');
@@ -232,7 +232,7 @@ update largesse.claim set created_at = '2026-03-31 15:59:59+00' where user_id = 
 update largesse.claim set created_at = '2026-03-31 16:00:00+00' where user_id = 2 and activity_id = (probe.claim('days', 1)).activity_id;   -- midnight there
 update largesse.usage set period_start = case user_id when 1 then case period when 'day' then '2026-03-31' else '2026-03-01' end::date else '2026-04-01' end
  where activity_id = (probe.claim('days', 1)).activity_id;
-select probe.audit();
+select probe.audit('days');
 select probe.cancel('days', 1), probe.cancel('days', 2);
 select probe.expect('both gave back', string_agg(user_id || ' ' || period_start || ' ' || used, ', ' order by user_id, period_start), '1 2026-03-01 0, 1 2026-03-31 0, 2 2026-04-01 0, 2 2026-04-01 0')
   from largesse.usage where activity_id = (probe.claim('days', 1)).activity_id;
@@ -265,7 +265,7 @@ $$;
 select probe.seats('list', 3);
 select probe.make('list', 1, 'succeeded', 1), probe.make('list', 2, 'succeeded', 1), probe.make('list', 3, 'succeeded', 1),
        probe.make('list', 4, 'waiting', 2), probe.make('list', 5, 'waiting', 1), probe.make('list', 6, 'waiting', 1);
-select probe.audit();
+select probe.audit('list');
 select probe.cancel('list', 1);
 select probe.expect('the first does not fit, all wait', probe.crowd('list') || ' ' || probe.books('list'), '1:cancelled 2:succeeded 3:succeeded 4:waiting 5:waiting 6:waiting 1/2/3 2 0');
 select probe.cancel('list', 2);
@@ -273,7 +273,7 @@ select probe.expect('now it fits', probe.crowd('list') || ' ' || probe.books('li
 select probe.expect('done, nothing due', probe.status('list', 4), 'succeeded');
 select probe.cancel('list', 4);
 select probe.expect('two at once', probe.crowd('list') || ' ' || probe.books('list'), '1:cancelled 2:cancelled 3:succeeded 4:cancelled 5:succeeded 6:succeeded 0/3/0 3 0');
-select probe.audit();
+select probe.audit('list');
 -- Leaving the list: who stood behind a big party moves up.
 select probe.make('list', 7, 'waiting', 3), probe.make('list', 8, 'waiting', 1);
 select probe.cancel('list', 3);
@@ -299,7 +299,7 @@ select probe.expect('in steps', string_agg(claims::text, ' '), '2') from largess
 select probe.expect('closed', string_agg(distinct status || ' ' || failure_code, ','), 'expired NO_PLACE') from largesse.claim where user_id between 10 and 15 and activity_id = (probe.claim('list', 9)).activity_id;
 select probe.expect('books', probe.books('list'), '2/3/0 3 0');
 select probe.expect('no more', count(*)::text, '0') from largesse.claim_expire(100);
-select probe.audit();
+select probe.audit('list');
 
 -- An offer has a deadline of its own, which counts even after the end; what nobody accepts goes to the next.
 select probe.seats('offer', 1, '10 minutes', 'gift');
@@ -327,7 +327,7 @@ select probe.expect('the last one', probe.status('offer', 4) || ', ' || probe.st
 select largesse.activity_advance(1000);
 select probe.expect('finished', outcome, 'ok') from largesse.activity_action('offer', 'finish', 'test', null, null);
 select probe.expect('accepted after the end', probe.accept('offer', 5), 'ok issuing changed simulator');
-select probe.audit();
+select probe.audit('offer');
 
 -- Whose allowance is used up while waiting is passed over, and told why. The allowance is that of the day on which they signed up.
 select probe.seats('spent', 1, null, null, '[{"count": 1, "period": "day"}]');
@@ -339,7 +339,7 @@ insert into largesse.usage select activity_id, 3, 'day', current_date, 1, 1 from
 select probe.cancel('spent', 1);
 select probe.expect('passed over', probe.status('spent', 2) || ', ' || probe.status('spent', 3) || ', ' || probe.status('spent', 4), 'expired LIMIT_REACHED, succeeded, waiting');
 delete from largesse.usage u where u.activity_id = (probe.claim('spent', 1)).activity_id and u.user_id in (2, 3) and u.period_start = current_date;
-select probe.audit();
+select probe.audit('spent');
 
 -- Ten thousand places at once: a hundred in the transaction that adds them, the rest as due work; nobody twice, in order.
 select probe.seats('flood', 0, '1 hour');
@@ -364,7 +364,7 @@ end $$;
 select probe.expect('steps', probe.steps(), '100 100 100 50');
 select probe.expect('all', probe.books('flood'), '9100/900/0 900 0');
 select probe.expect('told once each', count(distinct e)::text || ' of ' || count(*), '450 of 450') from largesse.event_out o, unnest(o.event_ids) e where o.type = 'claim.offered' and e like (probe.claim('flood', 1)).activity_id || '-%';
-select probe.audit();
+select probe.audit('flood');
 
 -- --- segments
 
@@ -380,7 +380,7 @@ select probe.expect('taken from all', probe.segments(), '0/4 0/2 0/2 0/2');
 select probe.expect('in use', outcome || ' ' || remaining, 'STOCK_IN_USE 0') from largesse.stock_adjust('split', 'a', -1, 'x', 'test');
 select probe.cancel('split', 1);
 select probe.expect('given back to who gave', probe.segments(), '4/0 2/0 1/1 0/2');
-select probe.audit();
+select probe.audit('split');
 select probe.expect('more', outcome || ' ' || total || ' ' || remaining, 'ok 16 13') from largesse.stock_adjust('split', 'b', 6, 'x', 'test');
 select probe.expect('spread', probe.segments(), '5/0 3/0 3/1 2/2');
 select probe.expect('less than is free', outcome || ' ' || total || ' ' || remaining, 'ok 5 2') from largesse.stock_adjust('split', 'c', -11, 'x', 'test');
@@ -388,7 +388,7 @@ select probe.expect('taken where most was', probe.segments(), '0/0 0/0 0/1 2/2')
 select probe.expect('more than is free', outcome || ' ' || remaining, 'STOCK_IN_USE 2') from largesse.stock_adjust('split', 'd', -3, 'x', 'test');
 select probe.cancel('split', 2);
 select probe.expect('free', probe.segments(), '0/0 0/0 1/0 4/0');
-select probe.audit();
+select probe.audit('split');
 
 -- --- roll back by operation: what was not delivered to anybody outside is rolled back at once, what was is taken back first
 
@@ -416,7 +416,7 @@ select probe.make('swap', 3, 'succeeded', 4);
 select probe.expect('an exchange', probe.roll_back('swap', 3), 'reversing, succeeded reverse due reversal owed');
 select largesse.claim_reversal_end(array[k.activity_id], array[k.id], array['done']) from probe.claim('swap', 3) k;
 select probe.expect('points are back', balance::text, '40') from largesse.points_account where user_id = 3;
-select probe.audit();
+select probe.audit(c) from unnest(array['swap', 'all', 'undo', 'plain', 'gifted', 'ruling-registration', 'ruling-number', 'ruling-exchange', 'ruling-reward']) c;
 
 -- --- each audit sees the row that was damaged for it
 
@@ -425,7 +425,8 @@ declare v_found text;
 begin
   execute i_what;
   select string_agg(d.name || ': ' || r.subject || ', ' || r.expected || ', ' || r.actual, '; ') into v_found
-    from largesse.activity a, largesse.audit_definition d, largesse.audit_run(d.name, a.id) r where d.name <> 'claim_succeeded_without_delivery';
+    from largesse.activity a, largesse.audit_definition d, largesse.audit_run(d.name, a.id) r
+   where a.code in ('all', 'flood', 'split', 'other') and d.name <> 'claim_succeeded_without_delivery';
   perform probe.expect(i_what, v_found, i_audit || ': ' || i_wanted);
   raise exception 'undo' using errcode = 'LG000';
 exception when sqlstate 'LG000' then null;
