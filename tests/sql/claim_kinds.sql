@@ -149,6 +149,15 @@ select probe.expect('qualified and in the group', (select count(q.claim_id) || '
 select probe.expect('waiting claim', (select (detail - 'claimId' - 'createdAt' - 'updatedAt')::text from probe.submit('hall', 'h2', 21, 2)),
   '{"bizId": "h2", "status": "waiting", "userId": "21", "quantity": 2, "activityCode": "hall"}');
 update largesse.activity set waiting_max = 9 where code = 'hall';
+-- Who gave up waiting has no counter that tells; where that is for good, he is told so all the same.
+select probe.make('desk', 'registration', 1, '{total 1}', 'waiting_max = 5, sign_up_again = false');
+select probe.expect('the place', probe.claim('desk', 'd1', 1), 'ACCEPTED succeeded');
+select probe.expect('waits', probe.claim('desk', 'd2', 2), 'ACCEPTED waiting');
+update largesse.claim set status = 'cancelled' where biz_id = 'd2';
+delete from largesse.waiting_entry where activity_id = probe.id('desk');
+update largesse.stock set waiting = 0, remaining = 1, taken = 1 where activity_id = probe.id('desk');
+select probe.expect('gave up', s.verdict || ' ' || (s.detail -> 'claim' ->> 'bizId'), 'ALREADY_REGISTERED d2') from probe.submit('desk', 'd3', 2) s;
+select probe.expect('others', probe.claim('desk', 'd4', 3), 'ACCEPTED succeeded');
 -- Part of a batch waits, the rest is refused: one after the other.
 select probe.make('yard', 'registration', 2, '{}', 'waiting_max = 2');
 select probe.expect('last places', (select string_agg(s.verdict || coalesce(' ' || s.status, ''), ',' order by s.ord) from largesse.claim_submit(probe.id('yard'), array['1', '2', '3', '4', '5', '6'], array[1, 2, 3, 4, 5, 6],
