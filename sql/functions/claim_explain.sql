@@ -125,7 +125,8 @@ $$;
 -- A dry run: the verdict that claim_submit would give to this request, with every rule that was looked at. Reads only, takes no lock.
 -- Parameters: i_code; the request (i_numbers: null without); i_at: the instant by which to judge (null: now). The status of the activity and what is left and used
 -- are those of the present, also for another instant.
--- Result: verdict as claim_submit's (ACCEPTED, REPLAYED, BIZ_ID_REUSED or a refusal's code), detail = {allowed, code?, status?, replayed?, claim?, at, checks} as JSON
+-- Result: verdict as claim_submit's (ACCEPTED, REPLAYED, BIZ_ID_REUSED or a refusal's code; QUEUED or the verdict that is kept for a click that was queued), detail =
+-- {allowed, code?, status?, replayed?, claim?, request?, at, checks} as JSON
 -- text; null with INVALID_REQUEST, numbers where the kind has none or none where it needs them. Errors: none.
 create or replace function largesse.claim_explain(
   i_code text, i_user_id bigint, i_biz_id text, i_quantity int, i_channel text, i_numbers bigint[], i_at timestamptz)
@@ -138,6 +139,7 @@ declare
   v_at       timestamptz := coalesce(i_at, largesse.clock_now());
   v_activity largesse.activity;
   v_known    largesse.claim;
+  v_queued   largesse.claim_queue;
   v_checks   jsonb;
   v_more     jsonb := '{}';
 begin
@@ -157,7 +159,17 @@ begin
                   when (v_known.user_id, v_known.quantity) = (i_user_id, i_quantity) and v_known.channel is not distinct from i_channel
                        and v_known.numbers is not distinct from i_numbers then 'REPLAYED'
                   else 'BIZ_ID_REUSED' end;
-  v_checks := jsonb_build_array(largesse.explain_check('idempotency', case verdict when 'BIZ_ID_REUSED' then verdict end, null, null, null, '{}'));
+  if verdict is null and v_activity.intake = 'queued' then
+    select * into v_queued from largesse.claim_queue q
+     where q.activity_id = v_activity.id and q.biz_id = i_biz_id and (q.judged_at is null or q.judged_at > largesse.clock_now() - largesse.claim_queue_keeps());
+    if found then
+      verdict := case when not largesse.claim_queue_is_same(v_queued, i_user_id, i_quantity, i_channel, i_numbers) then 'BIZ_ID_REUSED'
+                      else coalesce(v_queued.verdict, 'QUEUED') end;
+      v_more := case verdict when 'BIZ_ID_REUSED' then '{}' else jsonb_build_object('replayed', true, 'request', largesse.claim_queue_json(v_queued, i_code,
+        coalesce((select h.judged from largesse.claim_queue_head h where h.activity_id = v_activity.id), 0))::jsonb) end;
+    end if;
+  end if;
+  v_checks := jsonb_build_array(largesse.explain_check('idempotency', case when verdict not in ('REPLAYED', 'QUEUED') then verdict end, null, null, null, '{}'));
   if verdict is not null then
     if verdict = 'REPLAYED' then v_more := jsonb_build_object('replayed', true, 'claim', largesse.claim_json(v_known, i_code)::jsonb); end if;
     detail := largesse.explain_doc(verdict, v_at, v_checks, v_more);
@@ -183,7 +195,7 @@ end $$;
 create or replace function largesse.explain_doc(i_verdict text, i_at timestamptz, i_checks jsonb, i_more jsonb) returns text
 language sql stable
 as $$
-  select (jsonb_build_object('allowed', i_verdict in ('ACCEPTED', 'REPLAYED'), 'at', largesse.time_text(i_at))
-          || case when i_verdict in ('ACCEPTED', 'REPLAYED') then '{}' else jsonb_build_object('code', i_verdict) end
+  select (jsonb_build_object('allowed', i_verdict in ('ACCEPTED', 'REPLAYED', 'QUEUED'), 'at', largesse.time_text(i_at))
+          || case when i_verdict in ('ACCEPTED', 'REPLAYED', 'QUEUED') then '{}' else jsonb_build_object('code', i_verdict) end
           || i_more || jsonb_build_object('checks', i_checks))::text
 $$;

@@ -60,6 +60,13 @@ select probe.expect('too late', probe.queue(probe.id('a'), 31, 31), 'ENDED');
 update largesse.activity set status = 'finished' where code = 'a';
 select probe.expect('judged after the end', probe.step(3), 'a k3 ACCEPTED, a k4 SOLD_OUT, a n1 SOLD_OUT');
 select probe.expect('a verdict is told again', probe.queue(probe.id('a'), 4, 4, 1000, false), 'SOLD_OUT known');
+-- A dry run knows what was queued.
+create function probe.dry(i_biz text, i_user bigint) returns text language sql as $$
+  select concat_ws(' ', d.verdict, d.detail::json ->> 'allowed', d.detail::json ->> 'replayed', d.detail::json #>> '{request,status}')
+    from largesse.claim_explain('a', i_user, i_biz, 1, null, null, null) d
+$$;
+select probe.expect('dry runs', concat_ws(', ', probe.dry('k3', 3), probe.dry('k4', 4), probe.dry('k4', 5), probe.dry('k6', 6)),
+  'REPLAYED true true, SOLD_OUT false true refused, BIZ_ID_REUSED false, QUEUED true true queued');
 select probe.expect('shown', (select verdict || ' ' || detail || ' ' || (request::json ->> 'status') from largesse.claim_queue_show('a', 'k4')), 'SOLD_OUT {"remaining":0} refused');
 select probe.expect('the rest', probe.step(10), 'a k6 SOLD_OUT, a k7 SOLD_OUT');
 select probe.expect('created when it was queued', (select count(*)::text from largesse.claim c join largesse.activity a on a.id = c.activity_id where a.code = 'a' and c.created_at < a.end_at), '3');
