@@ -137,7 +137,8 @@ env:  ## NAME=value lines of the private stack (make -s env)
 
 build-tests: $(BINS) $(BUILD)/bench/load $(UNIT_TESTS) $(SYSTEM_TESTS)
 
-test: deps  ## all tests, on servers of their own
+test:  ## all tests, on servers of their own
+	@tests/support/deps.sh build test
 	@$(SUBMAKE) build-tests
 	@$(RUN_TESTS) all
 
@@ -192,7 +193,7 @@ cover:  ## line coverage of all tests, per file
 install: all  ## DESTDIR, PREFIX (default /usr/local), SYSCONFDIR (default /etc)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(SYSCONFDIR)/largesse $(DESTDIR)$(PREFIX)/share/doc/largesse
 	@install $(filter-out %/simulator,$(BINS)) $(DESTDIR)$(PREFIX)/bin
-	@install -m 644 README.md LICENSE CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/largesse
+	@install -m 644 README.md LICENSE CHANGELOG.md openapi.yaml $(DESTDIR)$(PREFIX)/share/doc/largesse
 	@install -m 644 config/largesse.yaml config/prometheus/largesse.rules.yml config/grafana/largesse.json $(DESTDIR)$(PREFIX)/share/doc/largesse
 	@install -d $(DESTDIR)$(PREFIX)/share/doc/largesse/providers
 	@install -m 644 config/providers/*.yaml $(DESTDIR)$(PREFIX)/share/doc/largesse/providers

@@ -209,26 +209,6 @@ static int serve(const struct daemon_spec *spec, const char *config_file, void *
 
 // --- commands
 
-static int print(const struct buf *text)
-{
-  if (buf_result(text) != RESULT_OK) return EXIT_SOFTWARE;
-  fwrite(buf_text(text), 1, text->len, stdout);
-  return fflush(stdout) == 0 ? EXIT_OK : EXIT_IO;
-}
-
-static int print_config(const struct daemon_spec *spec, const void *config)
-{
-  struct buf text;
-  buf_init(&text, 1024 * 1024);
-  if (config == NULL)
-    conf_print_help(spec->conf_table, &text);
-  else
-    conf_print(spec->conf_table, config, &text);
-  int exit_code = print(&text);
-  buf_release(&text);
-  return exit_code;
-}
-
 static const struct daemon_command *find_command(const struct daemon_spec *spec, int argc, char **argv, int *out_words)
 {
   const struct daemon_command *found = NULL;
@@ -260,7 +240,7 @@ static int run_configured(const struct daemon_spec *spec, const struct daemon_op
   int words = 0;
   const struct daemon_command *command = find_command(spec, argc, argv, &words);
   bool is_serve = daemon_match_words("serve", argc, argv) == 1;
-  if (daemon_match_words("config print", argc, argv) == argc) return print_config(spec, *config);
+  if (daemon_match_words("config print", argc, argv) == argc) return daemon_print_config(spec, *config);
   if (!is_serve && command == NULL) return usage(spec, "unknown command: ", argv[0]);
   if (is_serve && argc > 1) return usage(spec, "serve takes no arguments: ", argv[1]);
 
@@ -283,7 +263,8 @@ int daemon_main(const struct daemon_spec *spec, int argc, char **argv)
   int left = argc - o.command_at;
   char **words = argv + o.command_at;
   if (left == 0 && !o.is_check) return usage(spec, "a command is missing", "");
-  if (left == 2 && daemon_match_words("config keys", left, words) == 2) return print_config(spec, NULL);
+  if (left == 2 && daemon_match_words("config keys", left, words) == 2) return daemon_print_config(spec, NULL);
+  if (left == 1 && daemon_match_words("routes", left, words) == 1) return daemon_print_routes(spec);
   bool reads_files = o.is_check || daemon_match_words("serve", left, words) == 1;
   if (load(spec, o.config_file, reads_files, &config, &fault) != RESULT_OK) {
     fprintf(stderr, "%s\n", fault.text);

@@ -14,6 +14,7 @@
 #include "common/mq.h"
 #include "common/result.h"
 #include "common/runtime.h"
+#include "common/web_route.h"
 
 enum exit_code {
   EXIT_OK = 0,
@@ -66,6 +67,7 @@ struct daemon_spec {
   const struct metric_def *metric_defs;
   size_t metric_count;
   const struct daemon_command *commands;  // ended by {NULL}; "serve" is added by daemon_main
+  const struct web_routes *routes;
   // serve: start everything; on failure log why and return the result. *out_app is the daemon's.
   enum result (*start)(struct runtime *rt, const void *config, struct app **out_app);
   // SIGHUP found a valid new configuration: take the reloadable keys. The old one is freed after this returns.

@@ -19,6 +19,9 @@ bool daemon_options_parse(const struct daemon_spec *spec, int argc, char **argv,
 void daemon_print_help(const struct daemon_spec *spec, FILE *to);
 // Number of leading words of argv that are the words of a command; 0 if they are not.
 int daemon_match_words(const char *words, int argc, char **argv);
+// What is printed for `config print`, `config keys` (config NULL) and `routes`. The program's status.
+int daemon_print_config(const struct daemon_spec *spec, const void *config);
+int daemon_print_routes(const struct daemon_spec *spec);
 
 // The service manager's notification socket, if there is one.
 struct daemon_notify {

@@ -53,6 +53,7 @@ void daemon_print_help(const struct daemon_spec *spec, FILE *to)
   }
   print_command(to, "config print", "", "the configuration in force, as YAML");
   print_command(to, "config keys", "", "all keys with type, default, range and meaning, as a Markdown table");
+  print_command(to, "routes", "", "the HTTP calls: method, path, scopes of which one is needed, kind of body, name");
 }
 
 static bool end_with(int exit_code, int *out_exit)

@@ -129,7 +129,6 @@ bool conn_has_output(const struct web_conn *c);
 void conn_touch(struct web_conn *c);  // counts its time in this state from now
 void conn_flush_dirty(void *server);  // end of turn
 // web_std.c
-const struct web_routes *web_std_routes(void);
 void web_std_route(struct web_request *req);     // the head is known: finds the route
 void web_std_dispatch(struct web_request *req);  // the request is complete: answers, or hands it to its handler
 bool web_std_refuses(struct web_request *req);   // would dispatch refuse it whatever the body is?

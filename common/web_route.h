@@ -38,6 +38,9 @@ struct web_routes {
   size_t count;
 };
 
+// What every daemon answers besides its own table: health and metrics.
+const struct web_routes *web_std_routes(void);
+
 struct web_match {
   const struct web_route *route;  // NULL: not found, or only other methods (allowed then not empty)
   char allowed[64];               // "GET, HEAD, OPTIONS"

@@ -5,6 +5,7 @@
 
 #include "common/daemon_tables.h"
 #include "fulfiller/commands.h"
+#include "fulfiller/routes.h"
 
 int main(int argc, char **argv)
 {
@@ -13,6 +14,7 @@ int main(int argc, char **argv)
       .conf_table = fulfiller_conf_table(),
       DAEMON_TABLES,
       .commands = fulfiller_commands(),
+      .routes = fulfiller_routes(),
       .start = app_start,
       .reload = app_reload,
       .drain = app_drain,

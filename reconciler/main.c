@@ -5,6 +5,7 @@
 
 #include "common/daemon_tables.h"
 #include "reconciler/commands.h"
+#include "reconciler/routes.h"
 
 int main(int argc, char **argv)
 {
@@ -13,6 +14,7 @@ int main(int argc, char **argv)
       .conf_table = reconciler_conf_table(),
       DAEMON_TABLES,
       .commands = reconciler_commands(),
+      .routes = reconciler_routes(),
       .start = app_start,
       .reload = app_reload,
       .drain = app_drain,

@@ -5,6 +5,7 @@
 
 #include "common/daemon_tables.h"
 #include "scheduler/commands.h"
+#include "scheduler/routes.h"
 
 int main(int argc, char **argv)
 {
@@ -13,6 +14,7 @@ int main(int argc, char **argv)
       .conf_table = scheduler_conf_table(),
       DAEMON_TABLES,
       .commands = scheduler_commands(),
+      .routes = scheduler_routes(),
       .start = app_start,
       .reload = app_reload,
       .drain = app_drain,

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that are missing, without starting the services that come with them.
-#   deps.sh [GROUP…]   groups: build (default), lint, valgrind, fuzz, peers (of bench-fulfil)
+#   deps.sh [GROUP…]   groups: build (default), test, lint, valgrind, fuzz, peers (of bench-fulfil)
 # As root or with sudo; otherwise one line says which command to run.
 set -u
 
 BUILD="gcc libc6-dev make pkg-config mawk libevent-dev libpq-dev librabbitmq-dev libcurl4-openssl-dev libjansson-dev libyaml-dev libcsv-dev
   libssl-dev libcmocka-dev postgresql-15 postgresql-client-15 pgbouncer rabbitmq-server curl ca-certificates procps util-linux"
+TEST="python3 python3-yaml python3-jsonschema"
 LINT="clang-format"
 VALGRIND="valgrind libc6-dbg"
 FUZZ="clang libclang-rt-14-dev"
@@ -20,6 +21,7 @@ wanted() {
   for group in "${@:-build}"; do
     case $group in
       build) echo $BUILD ;;
+      test) echo $TEST ;;
       lint) echo $LINT ;;
       valgrind) echo $VALGRIND ;;
       fuzz) echo $FUZZ ;;

@@ -14,6 +14,7 @@
 
 #include "common/mem.h"
 #include "common/text.h"
+#include "tests/support/exchange.h"
 #include "tests/support/support.h"
 
 #define ANSWER_BYTES_MAX   (256u * 1024 * 1024)
@@ -177,7 +178,7 @@ static void flight_init(struct flight *f, int fd, const struct http_request *r, 
 }
 
 // Turns what came in into the answer and releases the buffers; the connection stays the caller's.
-static void land(struct flight *f, struct http_answer *out)
+static void land(struct flight *f, int port, const struct http_request *r, struct http_answer *out)
 {
   const char *text = buf_text(&f->in), *blank = f->complete ? strstr(text, "\r\n\r\n") : NULL;
   size_t head_len = blank == NULL ? 0 : (size_t)(blank - text) + 4;
@@ -186,6 +187,7 @@ static void land(struct flight *f, struct http_answer *out)
   out->head = mem_strndup(text, head_len);
   out->body = mem_strndup(text + head_len, body_len);
   out->body_len = body_len;
+  exchange_keep(port, r, out);
   buf_release(&f->out);
   buf_release(&f->in);
 }
@@ -197,7 +199,7 @@ void http_call_all(const struct http_request *requests, size_t count, struct htt
   run_flights(flights, count);
   for (size_t i = 0; i < count; i++) {
     if (flights[i].fd >= 0) (void)close(flights[i].fd);
-    land(&flights[i], &outs[i]);
+    land(&flights[i], requests[i].port, &requests[i], &outs[i]);
   }
   mem_free(flights);
 }
@@ -274,7 +276,7 @@ void http_conn_call(struct http_conn *c, const struct http_request *r, struct ht
   flight_init(&f, c->fd, r, true);
   run_flights(&f, 1);
   bool keep = f.complete && !f.closed && strcasestr(buf_text(&f.in), "\r\nconnection: close") == NULL;
-  land(&f, out);
+  land(&f, c->port, r, out);
   if (!keep) http_conn_release(c);
 }
 

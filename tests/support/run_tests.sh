@@ -90,7 +90,7 @@ end_job() {
   status=$?
   name=${JOB_NAME[$pid]} log=$OUT/$(printf '%s' "${JOB_NAME[$pid]}" | tr / -).out
   case $name in
-    sql/*|config/*|browser/*) [ $status = 0 ] && report "$name" "$log" $((SECONDS - JOB_BEGIN[$pid])) 1 0 0 || report "$name" "$log" $((SECONDS - JOB_BEGIN[$pid])) 0 1 0 $status ;;
+    sql/*|config/*|browser/*|answers/*) [ $status = 0 ] && report "$name" "$log" $((SECONDS - JOB_BEGIN[$pid])) 1 0 0 || report "$name" "$log" $((SECONDS - JOB_BEGIN[$pid])) 0 1 0 $status ;;
     *) report "$name" "$log" $((SECONDS - JOB_BEGIN[$pid])) $(count "$log" $status) $status ;;
   esac
   unset "JOB_NAME[$pid]" "JOB_BEGIN[$pid]"
@@ -118,6 +118,7 @@ run_config() {
     [ -e "$file" ] && is_wanted "$file" && start_job "config/$(basename "$file")" tests/support/check_config.sh "$BUILD/bin" "$file"
   done
   is_wanted shipped && start_job config/shipped tests/support/check_config.sh "$BUILD/bin" shipped
+  is_wanted openapi && start_job config/openapi tests/support/openapi.py routes "$BUILD/bin"
   is_wanted docs && start_job config/docs tests/support/config_docs.sh "$BUILD/bin" check
   finish_jobs
 }
@@ -166,6 +167,15 @@ run_alone() {
     finish_jobs
     [ "$FAILED" = "$failed" ] || heal_servers
   done
+}
+
+# What the daemons answered is what openapi.yaml says; after a whole run no call may be without an answer.
+run_answers() {
+  local whole=
+  [ ${#NAMES[@]} -gt 0 ] || whole=$BUILD/bin
+  compgen -G "$LARGESSE_TEST_EXCHANGES/*.jsonl" >/dev/null || return 0
+  start_job answers/openapi tests/support/openapi.py answers "$LARGESSE_TEST_EXCHANGES" $whole
+  finish_jobs
 }
 
 # Programs that do more under LARGESSE_CHAOS say so in their source.
@@ -253,15 +263,17 @@ main() {
   shift
   NAMES=("$@")
   [ "$what" = alone ] || rm -rf "$OUT" "$BUILD/log"
-  mkdir -p "$OUT" || exit 1
+  export LARGESSE_TEST_EXCHANGES=${LARGESSE_TEST_EXCHANGES:-$ROOT/$OUT/exchanges}
+  mkdir -p "$OUT" "$LARGESSE_TEST_EXCHANGES" || exit 1
   trap stop_all EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
   case $what in
-    all) run_unit; run_config; run_sql; run_system; run_browser ;;
+    all) run_unit; run_config; run_sql; run_system; run_browser; run_answers ;;
     unit) run_unit ;;
     valgrind) run_unit valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible --child-silent-after-fork=yes ;;
-    sql|config|system|alone|browser|chaos) "run_$what" ;;
+    system) run_system; run_answers ;;
+    sql|config|alone|browser|chaos) "run_$what" ;;
     *) die "usage: run_tests.sh all|unit|sql|config|system|browser|valgrind|chaos [NAME…]" ;;
   esac
   [ "$what" = alone ] || look_for_reports

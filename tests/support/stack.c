@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/mem.h"
+#include "tests/support/exchange.h"
 #include "tests/support/support.h"
 
 #define ENV_OWN              9
@@ -75,6 +76,7 @@ static struct process *start_daemon(struct stack *s, const char *name, const cha
 {
   char *bin = support_bin(name), *listen = support_format("LARGESSE_%s__LISTEN=127.0.0.1:%d", section, port);
   const char **env = env_with(s, (const char *[]){listen, NULL});
+  exchange_daemon(port, name);
   struct process *p = process_start(&(struct process_spec){
       .name = label, .argv = (const char *[]){bin, "-c", s->config, "serve", NULL}, .env = env, .ready_port = port});
   mem_free(env);

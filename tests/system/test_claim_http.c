@@ -202,7 +202,8 @@ static void other_methods_are_told_what_there_is(void **state)
               {"GET", "/v1/claims", 405, "POST"},   {"PUT", "/v1/claims", 405, "POST"},
               {"PATCH", "/v1/claims", 405, "POST"}, {"OPTIONS", "/v1/claims", 204, "POST"},
               {"OPTIONS", "/readyz", 204, "HEAD"},  {"DELETE", "/v1/nothing", 404, NULL},
-              {"GET", "/readyz", 200, NULL}};
+              {"GET", "/readyz", 200, NULL},        {"GET", "/healthz", 200, NULL},
+              {"GET", "/livez", 200, NULL}};
   int kept = 0;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct http_answer a;

@@ -217,6 +217,29 @@ static void a_letter_shows_every_call_and_groups_count(void **state)
   mem_free(id);
 }
 
+// What was cancelled stays cancelled, with what it did and left.
+static void a_cancelled_order_is_told(void **state)
+{
+  struct stack *s = *state;
+  char *id = sql_text(s->sql, "select id from largesse.operation where reason = 'slowly'");
+  char *cancel = support_format("/v1/operations/%s/cancel", id);
+  char *items = support_format("/v1/operations/%s/items?limit=100", id);
+  json_t *doc = call(s, "POST", cancel, "{\"reason\":\"once more\"}", 200);
+  assert_string_equal(text(doc, "state"), "cancelled");
+  assert_string_equal(text(doc, "cancelReason"), "enough");
+  json_t *list = call(s, "GET", items, NULL, 200);
+  const json_t *all = json_object_get(list, "items");
+  assert_int_equal(json_array_size(all), 100);
+  assert_string_equal(text(json_array_get(all, 0), "outcome"), "retried");
+  assert_null(json_object_get(json_array_get(all, 99), "outcome"));
+  json_decref(list);
+  json_decref(doc);
+  json_decref(call(s, "POST", "/v1/operations/999999/cancel", "{}", 404));
+  mem_free(items);
+  mem_free(cancel);
+  mem_free(id);
+}
+
 static void figures_and_page_tell(void **state)
 {
   struct stack *s = *state;
@@ -228,6 +251,10 @@ static void figures_and_page_tell(void **state)
   http_get(s->reconciler_port, "/", &answer);
   assert_non_null(strstr(answer.body, "<h2>Operations</h2>"));
   assert_non_null(strstr(answer.body, "slowly"));
+  http_answer_release(&answer);
+  http_get(s->reconciler_port, "/page.css", &answer);
+  assert_int_equal(answer.status, 200);
+  assert_non_null(strstr(answer.body, "table"));
   http_answer_release(&answer);
   json_t *list = call(s, "GET", "/v1/operations?kind=retry&limit=2", NULL, 200);
   assert_int_equal(json_array_size(json_object_get(list, "items")), 2);
@@ -250,6 +277,7 @@ int main(void)
       cmocka_unit_test(a_bulk_goes_on_after_a_restart),
       cmocka_unit_test(an_order_outlives_its_command_and_can_be_cancelled),
       cmocka_unit_test(a_letter_shows_every_call_and_groups_count),
+      cmocka_unit_test(a_cancelled_order_is_told),
       cmocka_unit_test(figures_and_page_tell),
       cmocka_unit_test(the_books_agree),
   };
