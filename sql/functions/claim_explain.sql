@@ -68,7 +68,7 @@ as $$
   select 3, 'registration', case when c.id is not null then 'ALREADY_REGISTERED' end, null, null, null,
          case when c.id is not null then jsonb_build_object('claim', largesse.claim_json(c, i_activity.code)::jsonb) else '{}' end
     from (select exists (
-            select from largesse.explain_limits(i_activity, i_user_id, i_quantity, i_at) l where l.code is not null and l.rule <> 'limit.event') as is_over) o
+            select from largesse.explain_limits(i_activity, i_user_id, i_quantity, i_at) l where l.code is not null) as is_over) o
     left join lateral largesse.explain_registered(i_activity, i_user_id, o.is_over) c on true
    where i_activity.kind = 'registration'
   union all

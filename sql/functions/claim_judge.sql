@@ -47,8 +47,8 @@ as $$
         from largesse.claim c
        where i_terms.kind = 'registration' and k.id is null and c.activity_id = i_terms.activity_id and c.user_id = r.user_id
          and case c.status when 'waiting' then true when 'cancelled' then not i_terms.sign_up_again
-               else o.period is not null and c.status in ('offered', 'held', 'issuing', 'succeeded') end
-         and (o.period is not null or not i_terms.sign_up_again or i_waiting > 0)
+               else (o.period is not null or e.used is not null) and c.status in ('offered', 'held', 'issuing', 'succeeded') end
+         and (o.period is not null or e.used is not null or not i_terms.sign_up_again or i_waiting > 0)
        order by c.status = 'cancelled', c.id desc limit 1) g on true
     left join lateral (
       select true as is_blocked from largesse.blocked_user b

@@ -118,6 +118,14 @@ select probe.expect('told', (select o.docs[1]::jsonb ->> 'claimId' from largesse
 -- A second sign-up is shown the first.
 select probe.expect('already', s.verdict || ' ' || (s.detail -> 'claim' ->> 'bizId'), 'ALREADY_REGISTERED r1') from probe.submit('run', 'r2', 1) s;
 select probe.expect('others go on', probe.claim('run', 'r3', 2), 'ACCEPTED succeeded');
+-- Also where it is the limit over all sessions that he has used up here; who used it up elsewhere has no place here to be shown.
+select probe.make('talk', 'registration', 5, '{event 1}', 'event_code = ''fair''');
+select probe.expect('a session', probe.claim('talk', 't1', 41), 'ACCEPTED succeeded');
+select probe.expect('already in it', s.verdict || ' ' || (s.detail -> 'claim' ->> 'bizId'), 'ALREADY_REGISTERED t1') from probe.submit('talk', 't2', 41) s;
+select probe.expect('a dry run says so too', e.verdict, 'ALREADY_REGISTERED') from largesse.claim_explain('talk', 41, 't2', 1, null, null, null) e;
+insert into largesse.event_usage values ('fair', 42, 1, 1);
+select probe.refused('in another session', 'LIMIT_REACHED', '{"rule": "limit.event", "limit": 1, "count": 1}', 'talk', 't3', 42);
+delete from largesse.event_usage where user_id = 42;
 select probe.refused('full', 'SOLD_OUT', '{"remaining": 0}', 'run', 'r4', 3);
 select probe.expect('already, though full', (select verdict from probe.submit('run', 'r5', 1)), 'ALREADY_REGISTERED');
 select probe.expect('the look-up says so too', (select string_agg(l.verdict, ' ' order by l.ord) from largesse.claim_lookup(probe.id('run'), array['r6', 'r1', 'r7'], array[2, 1, 9], array[1, 1, 1], array[null, null, null]::text[]) l where l.ord > 0),

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random calls over all kinds of activity, compared step by step with a model in memory that knows the requirements and
+// not the SQL. `make chaos` takes a million steps.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "common/mem.h"
+#include "common/text.h"
+#include "tests/support/model_run.h"
+#include "tests/support/server.h"
+#include "tests/support/support.h"
+
+#define STEPS       10000
+#define STEPS_CHAOS 1000000
+
+static uint64_t number_of(const char *name, uint64_t otherwise)
+{
+  const char *given = getenv(name);
+  uint64_t number = otherwise;
+  if (given != NULL && text_to_u64(given, strlen(given), &number) != RESULT_OK)
+    support_die("%s must be a number", name);
+  return number;
+}
+
+static void load_probe(struct sql *sql)
+{
+  char *root = support_root();
+  char *path = support_format("%s/tests/support/model.sql", root);
+  struct buf text;
+  buf_init(&text, 1024 * 1024);
+  FILE *f = fopen(path, "r");
+  if (f == NULL) support_die("cannot read %s", path);
+  for (int c; (c = fgetc(f)) != EOF;) buf_putc(&text, (char)c);
+  (void)fclose(f);
+  sql_exec(sql, "%s", buf_text(&text));
+  buf_release(&text);
+  mem_free(path);
+  mem_free(root);
+}
+
+static void every_step_is_what_the_requirements_say(void **state)
+{
+  struct server *server = *state;
+  char *database = server_new_database(server, "model");
+  struct sql *sql = server_open(server, database);
+  uint64_t seed = number_of("LARGESSE_SEED", (uint64_t)time(NULL));
+  uint64_t steps = number_of("LARGESSE_STEPS", getenv("LARGESSE_CHAOS") != NULL ? STEPS_CHAOS : STEPS);
+  print_message("seed %llu, %llu steps\n", (unsigned long long)seed, (unsigned long long)steps);
+  load_probe(sql);
+  sql_exec(sql, "set synchronous_commit = off");
+  struct model_run *run = MEM_NEW(struct model_run);
+  double begin = support_now();
+  model_run(run, sql, seed, steps);
+  print_message("%.1f s: %zu activities, %llu claims accepted, %llu refused, %llu known, %llu moves, %llu dry runs\n",
+                support_now() - begin, run->m.activity_count, (unsigned long long)run->accepted,
+                (unsigned long long)run->refused, (unsigned long long)run->known, (unsigned long long)run->moves,
+                (unsigned long long)run->dry_runs);
+  assert_true(run->accepted > steps / 20 && run->refused > steps / 20 && run->moves > steps / 20);
+  model_run_release(run);
+  mem_free(run);
+  sql_close(sql);
+  mem_free(database);
+}
+
+static int set_up(void **state)
+{
+  *state = server_start();
+  return 0;
+}
+
+static int tear_down(void **state)
+{
+  server_free(*state);
+  return 0;
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(every_step_is_what_the_requirements_say)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
