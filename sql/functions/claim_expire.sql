@@ -60,7 +60,50 @@ as $$
   group by 1 order by 2, 1
 $$;
 
--- One step of what is due by itself, in one activity; two who do this at once work on different ones, and nothing is done twice.
+-- One step of what is due in one activity. Parameters: i_activity_id; i_limit: claims that end, and claims that move up, at most. Result: a row: how many ended or
+-- moved up, and the instant of the step. Locks: as claim_move. Errors: 40P01, 40001 (repeat); 23514 (the books were wrong).
+create or replace function largesse.claim_expire_due(i_activity_id bigint, i_limit int, out claims int, out at timestamptz)
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_act largesse.activity;
+  v_due bigint[];
+begin
+  perform 1 from largesse.stock s where s.activity_id = i_activity_id order by s.segment for update;
+  at := largesse.clock_now();
+  select * into v_act from largesse.activity a where a.id = i_activity_id;
+  v_due := array(select c.id from largesse.claim c where c.activity_id = v_act.id and c.deadline <= at order by c.deadline, c.id limit i_limit);
+  claims := case when v_due <> '{}' then largesse.claim_expire_these(v_act.id, v_due)
+                 when largesse.activity_open_state(v_act.status, v_act.start_at, v_act.end_at, at) = 'ENDED' then largesse.waiting_close(v_act.id, i_limit)
+                 else largesse.waiting_promote(v_act.id, i_limit) end;
+end $$;
+
+-- The same where one claim raises an error each time, because somebody changed its books by hand: what is kept too long ends one by one, and that one stays.
+-- Parameters, result, locks: as claim_expire_due. Errors: 40P01, 40001 (repeat).
+create or replace function largesse.claim_expire_singly(i_activity_id bigint, i_limit int, out claims int, out at timestamptz)
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_claim bigint;
+begin
+  claims := 0;
+  at := largesse.clock_now();
+  for v_claim in select c.id from largesse.claim c where c.activity_id = i_activity_id and c.deadline <= at order by c.deadline, c.id limit i_limit loop
+    begin
+      perform 1 from largesse.stock s where s.activity_id = i_activity_id order by s.segment for update;
+      claims := claims + largesse.claim_expire_these(i_activity_id, array[v_claim]);
+    exception when integrity_constraint_violation or data_exception then
+      raise warning 'claim %-% cannot expire: %', i_activity_id, v_claim, sqlerrm;
+    end;
+  end loop;
+end $$;
+
+-- One step of what is due by itself, in one activity; two who do this at once work on different ones, and nothing is done twice. An activity whose books are wrong
+-- holds up no other.
 -- Parameters: i_limit: claims that end, and claims that move up, at most. Result: one row: the activity, how many ended or moved up, since when the oldest
 -- of it was due, and the instant of the step; no row: nothing is due, or somebody else is at it. Locks: as claim_move. Errors: 40P01, 40001 (repeat).
 create or replace function largesse.claim_expire(i_limit int)
@@ -71,23 +114,25 @@ set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
-  v_work record;
-  v_act  largesse.activity;
-  v_due  bigint[];
+  v_work   record;
+  v_is_bad boolean;
 begin
   for v_work in select w.activity_id, w.due_at from largesse.activities_with_due_claims(largesse.clock_now()) w loop
     continue when not pg_try_advisory_xact_lock(hashtextextended('largesse.claim_expire.' || v_work.activity_id, 0));
-    perform 1 from largesse.stock s where s.activity_id = v_work.activity_id order by s.segment for update;
-    at := largesse.clock_now();
-    select * into v_act from largesse.activity a where a.id = v_work.activity_id;
-    v_due := array(select c.id from largesse.claim c where c.activity_id = v_act.id and c.deadline <= at order by c.deadline, c.id limit i_limit);
-    claims := case when v_due <> '{}' then largesse.claim_expire_these(v_act.id, v_due)
-                   when largesse.activity_open_state(v_act.status, v_act.start_at, v_act.end_at, at) = 'ENDED' then largesse.waiting_close(v_act.id, i_limit)
-                   else largesse.waiting_promote(v_act.id, i_limit) end;
-    if claims > 0 then  -- nobody else was faster
-      activity_code := v_act.code; due_at := v_work.due_at;
+    v_is_bad := false;
+    begin
+      select e.claims, e.at into claims, at from largesse.claim_expire_due(v_work.activity_id, i_limit) e;
+    exception when integrity_constraint_violation or data_exception then
+      raise warning 'claims of activity % do not expire together: %', v_work.activity_id, sqlerrm;
+      v_is_bad := true;
+    end;
+    if v_is_bad then select e.claims, e.at into claims, at from largesse.claim_expire_singly(v_work.activity_id, i_limit) e; end if;
+    if claims > 0 then
+      select a.code into activity_code from largesse.activity a where a.id = v_work.activity_id;
+      due_at := v_work.due_at;
       return next;
     end if;
-    return;  -- and keeps no stock of one activity while it works on another
+    -- Somebody else was faster, or what was due is done; and no stock of one activity is kept while working on another.
+    if claims > 0 or not v_is_bad then return; end if;
   end loop;
 end $$;

@@ -12,9 +12,9 @@ as $$
          a.channels, a.eligibility::jsonpath, a.needs_qualification, b.has_blocked, a.exclusive_group, a.points_cost, a.sign_up_again, a.waiting_max,
          a.segments::int,
          a.kind in ('reward', 'registration') and a.channels is null and a.eligibility is null and not a.needs_qualification and not b.has_blocked
-           and a.exclusive_group is null and l.event_max is null 
-           -- Who gave his place up, and has no counter that tells.
-           and (a.sign_up_again or l.periods <> '{}' and a.waiting_max is null)
+           and a.exclusive_group is null and l.event_max is null
+           -- Who gave his place up may have no counter that tells: he waited, or the limits were replaced since.
+           and a.sign_up_again
     from largesse.activity a
     cross join lateral (
       select coalesce(array_agg(l.period) filter (where l.period <> 'event'), '{}') as periods,

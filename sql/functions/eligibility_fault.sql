@@ -10,6 +10,7 @@ declare
   v_path   jsonpath;
   v_bare   text;
   v_member text;
+  v_format text;
 begin
   if i_eligibility is null then return null; end if;
   begin
@@ -26,6 +27,14 @@ begin
   if v_bare like '%$""%' then
     return 'must not use variables';
   end if;
+  -- The format of a date or time is read with the first value that there is for it, and what is wrong with it is an error that "silent" does not cover.
+  for v_format in select m[1] from regexp_matches(v_path::text, '\.datetime\(("(?:[^"\\]|\\.)*")\)', 'g') m loop
+    begin
+      perform jsonb_path_query_tz('"1"', ('$.datetime(' || v_format || ')')::jsonpath, '{}', true);
+    exception when others then
+      return format('.datetime(%s): %s', v_format, sqlerrm);
+    end;
+  end loop;
   begin
     if v_bare not in ('true', 'false', 'null') and (
          select count(*) = 1 and bool_and(jsonb_typeof(v) in ('boolean', 'null')) from jsonb_path_query('{}', v_path, '{}', true) v) then

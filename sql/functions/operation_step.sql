@@ -25,8 +25,16 @@ as $$
 declare
   v_issuing bigint[];
   v_taken   bigint[];   -- being taken back
+  v_rest    bigint[];   -- what is not about money
 begin
+  -- The news of a payment may leave its claim to a person again, for another reason: only the rest is settled below.
+  v_rest := array(
+    select r.id from unnest(i_activity_ids, i_claim_ids) as r(a, id)
+     cross join lateral (select k as row from largesse.claim k where k.activity_id = r.a and k.id = r.id limit 1) k
+     where not largesse.claim_waits_for_money(k.row) order by 1);
   perform largesse.operation_apply_resolve_money(i_op, i_activity_ids, i_claim_ids);
+  if cardinality(v_rest) = 0 then return; end if;
+  i_activity_ids := array_fill(i_activity_ids[1], array[cardinality(v_rest)]); i_claim_ids := v_rest;
   select array_agg(c.id order by c.id) filter (where c.status = 'issuing'), array_agg(c.id order by c.id) filter (where c.reversal not in ('done', 'not_found'))
     into v_issuing, v_taken
     from unnest(i_activity_ids, i_claim_ids) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c where c.review_since is not null;

@@ -66,6 +66,8 @@ select probe.expect(doc::text, probe.put('bad', doc::jsonb), 'INVALID_REQUEST ' 
    'eligibility: must be a predicate, such as $.user.level >= 5; this path gives a value instead of true or false'),
   ('{"rewardCode": "r", "eligibility": "true"}',
    'eligibility: must be a predicate, such as $.user.level >= 5; this path gives a value instead of true or false'),
+  ('{"rewardCode": "r", "eligibility": "$.user.born.datetime(\"DD/MM/YYYY\") < $.user.since.datetime(\"hello\")"}',
+   'eligibility: .datetime("hello"): invalid datetime format separator: "h"'),
   ('{"rewardCode": "r", "eligibility": "$.level >= 5"}', 'eligibility: sees user, progress and request; there is no $.level'),
   ('{"rewardCode": "r", "eligibility": "$.user.level >= $least"}', 'eligibility: must not use variables')) f(doc, fault);
 -- PostgreSQL's own words about what is no jsonpath.

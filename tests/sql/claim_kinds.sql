@@ -166,6 +166,12 @@ delete from largesse.waiting_entry where activity_id = probe.id('desk');
 update largesse.stock set waiting = 0, remaining = 1, taken = 1 where activity_id = probe.id('desk');
 select probe.expect('gave up', s.verdict || ' ' || (s.detail -> 'claim' ->> 'bizId'), 'ALREADY_REGISTERED d2') from probe.submit('desk', 'd3', 2) s;
 select probe.expect('others', probe.claim('desk', 'd4', 3), 'ACCEPTED succeeded');
+-- So is who gave a place up before the limits were replaced, and his counter with them.
+select probe.make('lodge', 'registration', 5, '{day 1}', 'sign_up_again = false');
+select probe.expect('a place', probe.claim('lodge', 'l1', 1), 'ACCEPTED succeeded');
+select probe.expect('given up', c.outcome || c.is_changed, 'oktrue') from largesse.claim k, largesse.claim_cancel(k.activity_id, k.id, null) c where k.biz_id = 'l1';
+select largesse.activity_limits_replace(probe.id('lodge'), '[{"count": 1, "period": "total"}]');
+select probe.expect('for good', s.verdict || ' ' || (s.detail -> 'claim' ->> 'bizId'), 'ALREADY_REGISTERED l1') from probe.submit('lodge', 'l2', 1) s;
 -- Part of a batch waits, the rest is refused: one after the other.
 select probe.make('yard', 'registration', 2, '{}', 'waiting_max = 2');
 select probe.expect('last places', (select string_agg(s.verdict || coalesce(' ' || s.status, ''), ',' order by s.ord) from largesse.claim_submit(probe.id('yard'), array['1', '2', '3', '4', '5', '6'], array[1, 2, 3, 4, 5, 6],

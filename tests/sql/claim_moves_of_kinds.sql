@@ -418,6 +418,20 @@ select largesse.claim_reversal_end(array[k.activity_id], array[k.id], array['don
 select probe.expect('points are back', balance::text, '40') from largesse.points_account where user_id = 3;
 select probe.audit(c) from unnest(array['swap', 'all', 'undo', 'plain', 'gifted', 'ruling-registration', 'ruling-number', 'ruling-exchange', 'ruling-reward']) c;
 
+-- --- an activity whose books are wrong holds up no other, and a claim whose books are wrong no other one
+
+select probe.seats('wrong', 2), probe.seats('right', 1);
+select probe.make('wrong', 1, 'offered', 1, null, '-2 minutes'), probe.make('wrong', 2, 'offered', 1, null, '-2 minutes'), probe.make('right', 1, 'offered', 1, null, '-1 minute');
+update largesse.usage set used = 0 where activity_id = (probe.claim('wrong', 1)).activity_id and user_id = 1;
+set client_min_messages = error;
+select probe.expect('the others of it', activity_code || ' ' || claims, 'wrong 1') from largesse.claim_expire(100);
+select probe.expect('the other one', activity_code || ' ' || claims, 'right 1') from largesse.claim_expire(100);
+select probe.expect('nothing more', count(*)::text, '0') from largesse.claim_expire(100);
+reset client_min_messages;
+select probe.expect('stays', probe.status('wrong', 1) || ' ' || probe.status('wrong', 2) || ' ' || probe.status('right', 1), 'offered kept expired OFFER_EXPIRED expired OFFER_EXPIRED');
+update largesse.usage set used = 1 where activity_id = (probe.claim('wrong', 1)).activity_id and user_id = 1;
+select probe.expect('mended', activity_code || ' ' || claims, 'wrong 1') from largesse.claim_expire(100);
+
 -- --- each audit sees the row that was damaged for it
 
 create function probe.damage(i_audit text, i_what text, i_wanted text) returns void language plpgsql as $$

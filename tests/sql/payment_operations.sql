@@ -87,6 +87,14 @@ begin
   perform probe.expect('paid, and owed back', probe.operate(v_id, 'resolve', 'slip 9') || ' ' || probe.state(v_id), 'resolved cancelled done owed refund now - free 0');
   v_id := probe.unknown(true);
   perform probe.expect('never paid', probe.operate(v_id, 'resolve', null, false) || ' ' || probe.state(v_id), 'resolved cancelled refused - inquire_charge never - free 0');
+  -- Where a person decides about late payments, "it was paid" is one: it waits for the next decision.
+  v_id := probe.hold('asked', array[705]);
+  perform probe.call(v_id, 'charge', 'unknown');
+  perform probe.expire(v_id);
+  perform probe.call(v_id, 'inquire_charge', 'unknown', 'charge_unknown');
+  perform probe.expect('paid late', probe.operate(v_id, 'resolve', 'slip 11') || ' ' || probe.state(v_id) || ' ' || probe.letters(v_id),
+                       'resolved expired done - inquire_charge never late_payment free 0 bank:charge_unknown=resolved,bank:late_payment');
+  perform probe.expect('given', probe.operate(v_id, 'retry') || ' ' || probe.state(v_id), 'retried issuing done - deliver now - sold 1');
   -- Certainly not charged.
   v_id := probe.hold('given', array[nextval('numbers')]);
   perform probe.call(v_id, 'charge', 'retry', 'charge_attempts_used_up');
