@@ -10,6 +10,7 @@
 #define WEB_REPLY_HEADERS_MAX 12
 #define WEB_REPLY_BYTES_MAX   (64 * 1024 * 1024)
 #define WEB_ROUTES_MAX        128
+#define WEB_LARGE_BODIES_MAX  4  // requests that may have a body over body_max, as their routes allow, at one time
 
 #define JSON_DEPTH_MAX 32
 #define JSON_BYTES_MAX (16 * 1024 * 1024)

@@ -52,6 +52,12 @@ void conn_free(struct web_conn *c)
 
 static void free_later(void *c) { conn_free(c); }
 
+static void conn_end_large(struct web_conn *c)
+{
+  if (c->is_large) c->server->large_count--;
+  c->is_large = false;
+}
+
 void conn_close(struct web_conn *c)
 {
   struct web_server *s = c->server;
@@ -63,6 +69,7 @@ void conn_close(struct web_conn *c)
     c->gone = true;
     return;
   }
+  conn_end_large(c);
   conn_enter(c, CONN_CLOSED);
   list_remove(&c->node);
   s->conn_count--;
@@ -179,12 +186,37 @@ static void conn_fault(struct web_conn *c, int status, const char *detail)
 void conn_time_out(struct web_conn *c) { conn_fault(c, 408, "The request did not arrive completely in time."); }
 
 // Refused without its body, which then may or may not come: the connection ends.
-static void conn_refuse_head(struct web_conn *c)
+static void conn_begin_refusal(struct web_conn *c)
 {
   conn_begin_handling(c);
   c->request.must_close = true;
   c->linger = true;
+}
+
+static void conn_refuse_head(struct web_conn *c)
+{
+  conn_begin_refusal(c);
   web_std_dispatch(&c->request);
+}
+
+// A large body is kept in memory for those who may call, and for a few at a time. False: the request is answered.
+static bool conn_may_be_large(struct web_conn *c)
+{
+  if (web_std_refuses(&c->request)) {
+    conn_refuse_head(c);
+    return false;
+  }
+  if (c->server->large_count == WEB_LARGE_BODIES_MAX) {
+    conn_begin_refusal(c);
+    web_reply_problem(
+        &c->request,
+        &(struct web_problem){
+            .code = "OVERLOADED", .status = 503, .detail = "Other large requests are under way.", .retry_after_s = 5});
+    return false;
+  }
+  c->is_large = true;
+  c->server->large_count++;
+  return true;
 }
 
 // The head is known: how large may the body be, and does the client wait for a word before it sends it?
@@ -193,12 +225,8 @@ static void conn_on_head(struct web_conn *c)
   struct web_request *r = &c->request;
   web_std_route(r);
   r->parse.body_max = r->route && r->route->body_max > 0 ? r->route->body_max : c->server->conf.body_max;
-  // Only who may call keeps a large body in memory.
-  bool may_be_large = r->parse.chunked || (r->parse.has_length && r->parse.length > c->server->conf.body_max);
-  if (may_be_large && r->parse.body_max > c->server->conf.body_max && web_std_refuses(r)) {
-    conn_refuse_head(c);
-    return;
-  }
+  bool is_open_ended = r->parse.chunked || (r->parse.has_length && r->parse.length > c->server->conf.body_max);
+  if (is_open_ended && r->parse.body_max > c->server->conf.body_max && !conn_may_be_large(c)) return;
   if (!r->parse.expects_continue || (r->parse.has_length && r->parse.length > r->parse.body_max)) return;
   if (!r->parse.chunked && r->parse.length == 0) return;
   if (c->in_len > r->parse.body_at) return;  // the body is under way already
@@ -271,6 +299,7 @@ void conn_request_done(struct web_conn *c)
     conn_free(c);
     return;
   }
+  conn_end_large(c);
   if (c->gone) {
     conn_enter(c, CONN_IDLE);
     conn_close(c);

@@ -74,6 +74,7 @@ struct web_conn {
   bool gone;       // the client has left or the connection is broken: answers are dropped
   bool eof;        // the client has shut its side
   bool linger;     // close gently: unread bytes may be under way
+  bool is_large;   // its request is one of the few that may have a body over body_max
   size_t dropped;  // bytes read while lingering
   char *in;
   size_t in_len, in_cap;
@@ -110,6 +111,7 @@ struct web_server {
   struct list dirty, stalled;
   size_t conn_count;  // without closed ones
   size_t handling_count;
+  size_t large_count;  // at most WEB_LARGE_BODIES_MAX
   struct loop_task flush_task;
   struct loop_timer *sweep;
   struct buf page;            // bodies that the server makes itself

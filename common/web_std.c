@@ -243,7 +243,9 @@ void web_std_dispatch(struct web_request *req)
   }
   if (is_whole)
     req->route->handler(req);
-  else
-    problem(req, 503, "UNAVAILABLE",
-            "The key could not be checked a moment ago; try again.");  // asked twice, it got two answers
+  else  // asked twice, it got two answers
+    web_reply_problem(req, &(struct web_problem){.code = "UNAVAILABLE",
+                                                 .status = 503,
+                                                 .detail = "The key could not be checked a moment ago; try again.",
+                                                 .retry_after_s = 1});
 }

@@ -377,6 +377,41 @@ static void a_large_body_is_taken_from_who_may_call_only(void **state)
   buf_release(&b);
 }
 
+#define BIG_POST     "POST /v1/big HTTP/1.1\r\n" HOST "Content-Type: application/json\r\n"
+#define BIG_SIZED    BIG_POST "Content-Length: 1500\r\n\r\n"
+#define BIG_CHUNKED  BIG_POST "Transfer-Encoding: chunked\r\n\r\n"
+#define SMALL_CHUNKS "2\r\n{}\r\n0\r\n\r\n"
+
+static void large_bodies_are_taken_a_few_at_a_time(void **state)
+{
+  struct fixture *f = *state;
+  int fds[WEB_LARGE_BODIES_MAX];
+  f->conf.request_timeout = span_s(60);
+  start(f);
+  for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+    fds[i] = dial(f);
+    put_text(f, fds[i], i % 2 == 0 ? BIG_SIZED : BIG_CHUNKED);
+  }
+  turns(f, 50);
+  assert_has(ask(f, BIG_SIZED), "HTTP/1.1 503 ");
+  assert_has(buf_text(&f->got), "\"code\":\"OVERLOADED\"");
+  assert_has(buf_text(&f->got), "\r\nRetry-After: 5\r\n");
+  assert_has(ask(f, BIG_POST "Content-Length: 2\r\n\r\n{}"), "201 Created");  // a small one needs no place
+  close(fds[0]);  // one that leaves and one that is answered make room for one each
+  put_text(f, fds[1], SMALL_CHUNKS);
+  buf_clear(&f->got);
+  read_answers(f, fds[1], 1);
+  turns(f, 50);
+  fds[0] = dial(f);
+  put_text(f, fds[0], BIG_CHUNKED);
+  put_text(f, fds[1], BIG_SIZED);
+  turns(f, 50);
+  assert_has(ask(f, BIG_CHUNKED), "HTTP/1.1 503 ");
+  for (size_t i = 0; i < ARRAY_LEN(fds); i++) close(fds[i]);
+  turns(f, 50);
+  assert_has(ask(f, BIG_CHUNKED SMALL_CHUNKS), "201 Created");
+}
+
 static void only_loopback_goes_without_keys(void **state)
 {
   struct fixture *f = *state;
@@ -444,6 +479,7 @@ int main(void)
       T(requests_are_counted),
       cmocka_unit_test_setup_teardown(keys_decide_who_may, setup, teardown),
       cmocka_unit_test_setup_teardown(a_large_body_is_taken_from_who_may_call_only, setup, teardown),
+      cmocka_unit_test_setup_teardown(large_bodies_are_taken_a_few_at_a_time, setup, teardown),
       cmocka_unit_test_setup_teardown(only_loopback_goes_without_keys, setup, teardown),
       T(a_busy_port_is_one_clear_line),
   };
