@@ -166,6 +166,7 @@ static void set_up(struct daemon *d, struct log *log)
 {
   raise_descriptor_limit();
   d->rt.log = log;
+  d->rt.messages = d->spec->messages;
   d->rt.loop = loop_new();
   d->rt.metrics = metric_set_new(d->spec->metric_defs, d->spec->metric_count);
   loop_set_metrics(d->rt.loop, d->rt.metrics);

@@ -66,6 +66,7 @@ struct daemon_spec {
   size_t log_event_count;
   const struct metric_def *metric_defs;
   size_t metric_count;
+  const struct message_catalogue *messages;
   const struct daemon_command *commands;  // ended by {NULL}; "serve" is added by daemon_main
   const struct web_routes *routes;
   // serve: start everything; on failure log why and return the result. *out_app is the daemon's.

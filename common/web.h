@@ -135,10 +135,15 @@ void web_reply_close(struct web_request *req);
 struct web_problem {
   const char *code;  // "SOLD_OUT"
   int status;
-  const char *detail;      // for people; in the language of the request where the caller has both
+  const char *detail;      // for people; English, told in the language of the request
   const char *rule;        // NULL: left out
   const char *extra_json;  // further members without braces: "\"limit\":1,\"count\":1"; NULL: none
   int retry_after_s;       // > 0: Retry-After header and retryable: true
 };
-void web_put_problem(struct buf *b, const struct web_problem *p);  // its JSON alone, for answers that hold one
+// Its JSON alone, for answers that hold one; then web_reply_language goes with it.
+void web_put_problem(struct buf *b, const struct web_request *req, const struct web_problem *p);
+// A text for people in the language of the request, where there is one for it (message.h); else in English.
+void web_put_text(struct buf *b, const struct web_request *req, const char *english);
+// Headers of an answer with such texts: Content-Language and Vary. Problems have them by themselves.
+void web_reply_language(struct web_request *req);
 void web_reply_problem(struct web_request *req, const struct web_problem *p);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/contract.h"
+#include "common/message.h"
 #include "common/web_conn.h"
 
 static const char *reason(int status)
@@ -159,21 +160,58 @@ static void put_code(struct buf *b, const char *code, char gap, bool capital)
   }
 }
 
-void web_put_problem(struct buf *b, const struct web_problem *p)
+static const struct message_catalogue *catalogue_of(const struct web_request *req)
+{
+  const struct web_conn *c = web_request_conn(req);
+  return c->server ? c->server->rt->messages : NULL;
+}
+
+void web_put_text(struct buf *b, const struct web_request *req, const char *english)
+{
+  if (!web_wants_chinese(req) || !message_put_chinese(catalogue_of(req), english, b)) buf_puts(b, english);
+}
+
+void web_reply_language(struct web_request *req)
+{
+  web_reply_header(req, "Content-Language", web_wants_chinese(req) ? "zh" : "en");
+  web_reply_header(req, "Vary", "Accept-Language");
+}
+
+static void put_title(struct buf *b, const struct web_request *req, const char *code)
+{
+  const char *chinese = web_wants_chinese(req) ? message_title(catalogue_of(req), code) : NULL;
+  if (chinese)
+    buf_puts(b, chinese);
+  else
+    put_code(b, code, ' ', true);
+}
+
+static void put_detail(struct buf *b, const struct web_request *req, const char *english)
+{
+  buf_puts(b, ",\"detail\":");
+  if (!web_wants_chinese(req)) {
+    buf_put_json(b, english, strlen(english));
+    return;
+  }
+  struct buf text;
+  buf_init(&text, WEB_REPLY_BYTES_MAX);
+  web_put_text(&text, req, english);
+  buf_put_json(b, buf_text(&text), text.len);
+  buf_release(&text);
+}
+
+void web_put_problem(struct buf *b, const struct web_request *req, const struct web_problem *p)
 {
   buf_puts(b, "{\"type\":\"/problems/");
   put_code(b, p->code, '-', false);
   buf_puts(b, "\",\"title\":\"");
-  put_code(b, p->code, ' ', true);
+  put_title(b, req, p->code);
   buf_puts(b, "\",\"status\":");
   buf_put_u64(b, (uint64_t)p->status);
   buf_puts(b, ",\"code\":\"");
   buf_puts(b, p->code);
   buf_putc(b, '"');
-  if (p->detail) {
-    buf_puts(b, ",\"detail\":");
-    buf_put_json(b, p->detail, strlen(p->detail));
-  }
+  if (p->detail) put_detail(b, req, p->detail);
   if (p->rule) {
     buf_puts(b, ",\"rule\":");
     buf_put_json(b, p->rule, strlen(p->rule));
@@ -195,12 +233,13 @@ void web_reply_problem(struct web_request *req, const struct web_problem *p)
   }
   struct buf *page = &c->server->page;
   buf_clear(page);
-  web_put_problem(page, p);
+  web_put_problem(page, req, p);
   if (p->retry_after_s > 0) {
     char seconds[16];
     (void)snprintf(seconds, sizeof seconds, "%d", p->retry_after_s);
     web_reply_header(req, "Retry-After", seconds);
   }
+  web_reply_language(req);
   web_reply(req, p->status, "application/problem+json", buf_text(page), page->len);
 }
 

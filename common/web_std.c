@@ -26,13 +26,17 @@ static void handle_ready(struct web_request *req)
     web_reply_problem(req,
                       &(struct web_problem){.code = "UNAVAILABLE", .status = 503, .detail = why, .retry_after_s = 1});
   } else if (s->degraded) {
-    struct buf degraded;
-    buf_init(&degraded, DEGRADED_BYTES_MAX);
+    struct buf text, degraded;
+    buf_init(&text, DEGRADED_BYTES_MAX);
+    buf_init(&degraded, 2 * DEGRADED_BYTES_MAX);
+    web_put_text(&text, req, s->degraded);
     buf_puts(&degraded, "{\"status\":\"degraded\",\"detail\":");
-    buf_put_json(&degraded, s->degraded, strlen(s->degraded));
+    buf_put_json(&degraded, buf_text(&text), text.len);
     buf_putc(&degraded, '}');
+    web_reply_language(req);
     web_reply_json(req, 200, buf_text(&degraded), degraded.len);
     buf_release(&degraded);
+    buf_release(&text);
   } else {
     web_reply_json(req, 200, body, sizeof body - 1);
   }

@@ -5,6 +5,7 @@
 
 #define DAEMON_LOG_EVENTS "fulfiller/log_events.def"
 #define DAEMON_METRICS    "fulfiller/metrics.def"
+#define DAEMON_MESSAGES   "fulfiller/messages.def"
 
 #include "common/daemon.h"
 #include "common/daemon_ids.h"

@@ -4,6 +4,7 @@
 #include "fulfiller/app.h"
 
 #include "common/daemon_tables.h"
+#include "common/message_tables.h"
 #include "fulfiller/commands.h"
 #include "fulfiller/routes.h"
 
@@ -13,6 +14,7 @@ int main(int argc, char **argv)
       .name = "fulfiller",
       .conf_table = fulfiller_conf_table(),
       DAEMON_TABLES,
+      .messages = &message_catalogue,
       .commands = fulfiller_commands(),
       .routes = fulfiller_routes(),
       .start = app_start,

@@ -4,6 +4,7 @@
 #include "reconciler/app.h"
 
 #include "common/daemon_tables.h"
+#include "common/message_tables.h"
 #include "reconciler/commands.h"
 #include "reconciler/routes.h"
 
@@ -13,6 +14,7 @@ int main(int argc, char **argv)
       .name = "reconciler",
       .conf_table = reconciler_conf_table(),
       DAEMON_TABLES,
+      .messages = &message_catalogue,
       .commands = reconciler_commands(),
       .routes = reconciler_routes(),
       .start = app_start,

@@ -40,6 +40,9 @@ void api_reply_list(struct api_call *call, const struct db_rows *rows, size_t ke
 // The same as {HEAD"MEMBER": […], "next": …}; head ends with a comma, unless it is empty.
 void api_reply_page(struct api_call *call, const struct db_rows *rows, size_t key_column, bool key_is_text,
                     const char *head, const char *member);
+// Appends a JSON document whose texts are English, such as rejected rows: in each object of the list `list` (NULL: the
+// document is the list) the text `member` is told in the language of the request. Then web_reply_language goes with it.
+void api_put_told(struct buf *b, const struct web_request *req, const char *json, const char *list, const char *member);
 
 // Decoding. False: the request is answered (400, or 404 for a code that cannot exist).
 bool api_read_code(struct web_request *req, const char *name, const char *missing_code, const char **out_code);

@@ -5,6 +5,7 @@
 
 #define DAEMON_LOG_EVENTS "scheduler/log_events.def"
 #define DAEMON_METRICS    "scheduler/metrics.def"
+#define DAEMON_MESSAGES   "scheduler/messages.def"
 
 #include "common/buf.h"
 #include "common/daemon.h"

@@ -84,9 +84,9 @@ struct verdict_info {
   const char *code;     // "SOLD_OUT"
   const char *outcome;  // label of metrics and logs: "sold_out"
   int http_status;
-  const char *rule;   // NULL: none
-  int retry_after_s;  // 0: trying again does not help by itself
-  const char *detail, *detail_zh;
+  const char *rule;    // NULL: none
+  int retry_after_s;   // 0: trying again does not help by itself
+  const char *detail;  // its Chinese text stands in messages.def
 };
 const struct verdict_info *verdict_info(enum verdict v);
 

@@ -117,7 +117,7 @@ static void reply_problem(struct app *app, const struct claim_request *r, const 
   web_reply_problem(r->web, &(struct web_problem){
                                 .code = info->code,
                                 .status = info->http_status,
-                                .detail = web_wants_chinese(r->web) ? info->detail_zh : info->detail,
+                                .detail = info->detail,
                                 .rule = is_limited ? admission_rule(r) : info->rule,
                                 .extra_json = extra[0] ? extra : NULL,
                                 .retry_after_s = is_limited ? r->mark.retry_after_s : info->retry_after_s,

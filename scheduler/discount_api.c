@@ -18,6 +18,21 @@ static void reply_doc(struct api_call *call, int status, const struct db_rows *r
   web_reply_json(call->req, status, db_rows_text(rows, 0, column), db_rows_text_len(rows, 0, column));
 }
 
+// Quotes and redemptions say why something is left out.
+static void reply_told(struct api_call *call, int status, const struct db_rows *rows, size_t column)
+{
+  web_reply_language(call->req);
+  reply_doc(call, status, rows, column);
+}
+
+static void on_told(struct api_call *call, const struct db_rows *rows)
+{
+  if (db_rows_is_null(rows, 0, 0))
+    api_reply_missing(call->req, "NOT_FOUND");
+  else
+    reply_told(call, 200, rows, 0);
+}
+
 static void on_doc(struct api_call *call, const struct db_rows *rows)
 {
   if (db_rows_is_null(rows, 0, 0))
@@ -114,7 +129,7 @@ void discount_api_quote(struct web_request *req)
     api_reply_invalid(req, "at: must be a time such as 2026-10-01T11:00:00+08:00");
     return;
   }
-  struct api_call *call = call_with_doc(req, discount_order_check, NULL, &SQL_DISCOUNT_QUOTE, on_doc);
+  struct api_call *call = call_with_doc(req, discount_order_check, NULL, &SQL_DISCOUNT_QUOTE, on_told);
   if (call == NULL) return;
   text_from_time(when, text);
   db_args_text(&call->db.args, at != NULL ? text : NULL);
@@ -136,7 +151,7 @@ void discount_api_redemption_get(struct web_request *req)
 {
   const char *id = NULL;
   if (!read_order_id(req, &id)) return;
-  struct api_call *call = api_call_new(req, &SQL_REDEMPTION_GET, on_doc);
+  struct api_call *call = api_call_new(req, &SQL_REDEMPTION_GET, on_told);
   db_args_text(&call->db.args, id);
   db_args_bool(&call->db.args, web_wants_chinese(req));
   api_call_send(call);
@@ -167,7 +182,7 @@ static void on_redeemed(struct api_call *call, const struct db_rows *rows)
   }
   if (is_new) log_order(call, EV_ORDER_REDEEMED);
   web_reply_header(call->req, is_new ? "Location" : "Idempotent-Replayed", is_new ? web_path(call->req) : "true");
-  reply_doc(call, is_new ? 201 : 200, rows, 3);
+  reply_told(call, is_new ? 201 : 200, rows, 3);
 }
 
 void discount_api_redeem(struct web_request *req)
@@ -188,7 +203,7 @@ static void on_released(struct api_call *call, const struct db_rows *rows)
     return;
   }
   if (strcmp(db_rows_text(rows, 0, 0), "replayed") == 0) web_reply_header(call->req, "Idempotent-Replayed", "true");
-  reply_doc(call, 200, rows, 1);
+  reply_told(call, 200, rows, 1);
 }
 
 void discount_api_release(struct web_request *req)

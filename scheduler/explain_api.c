@@ -39,7 +39,7 @@ static void on_explained(struct api_call *call, const struct db_rows *rows)
 {
   const struct verdict_info *invalid = verdict_info(VERDICT_INVALID_REQUEST);
   if (strcmp(db_rows_text(rows, 0, 0), invalid->code) == 0) {
-    api_reply_invalid(call->req, web_wants_chinese(call->req) ? invalid->detail_zh : invalid->detail);
+    api_reply_invalid(call->req, invalid->detail);
     return;
   }
   web_reply_json(call->req, 200, db_rows_text(rows, 0, 1), db_rows_text_len(rows, 0, 1));

@@ -38,9 +38,10 @@ static void reply(struct web_request *req, int64_t inserted, int64_t duplicates,
   struct buf b;
   char detail[96];
   buf_init(&b, REPLY_BYTES_MAX);
-  buf_printf(&b, "%s\"rows\":%lld,\"inserted\":%lld,\"duplicates\":%lld,\"rejectedCount\":%zu,\"rejected\":%s%s",
-             bad > 0 ? "" : "{", (long long)rows, (long long)inserted, (long long)duplicates, bad, rejected,
-             bad > 0 ? "" : "}");
+  buf_printf(&b, "%s\"rows\":%lld,\"inserted\":%lld,\"duplicates\":%lld,\"rejectedCount\":%zu,\"rejected\":",
+             bad > 0 ? "" : "{", (long long)rows, (long long)inserted, (long long)duplicates, bad);
+  api_put_told(&b, req, rejected, NULL, "reason");
+  if (bad == 0) buf_putc(&b, '}');
   (void)snprintf(detail, sizeof detail, "%zu of %lld rows are rejected; nothing was inserted", bad, (long long)rows);
   if (bad > 0)
     api_reply_refusal(req, "INVALID_REQUEST", detail, buf_text(&b));

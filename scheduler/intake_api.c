@@ -18,11 +18,12 @@ static void put_refusal(struct buf *b, struct web_request *req, const struct db_
   struct buf members;
   buf_init(&members, WEB_REPLY_BYTES_MAX);
   if (len > 2 && detail[0] == '{') buf_append(&members, detail + 1, len - 2);
-  web_put_problem(b, &(struct web_problem){.code = info->code,
-                                           .status = info->http_status,
-                                           .detail = web_wants_chinese(req) ? info->detail_zh : info->detail,
-                                           .rule = info->rule,
-                                           .extra_json = buf_text(&members)});
+  web_put_problem(b, req,
+                  &(struct web_problem){.code = info->code,
+                                        .status = info->http_status,
+                                        .detail = info->detail,
+                                        .rule = info->rule,
+                                        .extra_json = buf_text(&members)});
   buf_release(&members);
 }
 
@@ -35,6 +36,7 @@ static void reply_request(struct web_request *req, const struct db_rows *rows)
     b.len--;  // the closing brace
     buf_puts(&b, ",\"refusal\":");
     put_refusal(&b, req, rows);
+    web_reply_language(req);
     buf_putc(&b, '}');
   }
   web_reply_json(req, 200, buf_text(&b), b.len);

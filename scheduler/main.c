@@ -4,6 +4,7 @@
 #include "scheduler/app.h"
 
 #include "common/daemon_tables.h"
+#include "common/message_tables.h"
 #include "scheduler/commands.h"
 #include "scheduler/routes.h"
 
@@ -13,6 +14,7 @@ int main(int argc, char **argv)
       .name = "scheduler",
       .conf_table = scheduler_conf_table(),
       DAEMON_TABLES,
+      .messages = &message_catalogue,
       .commands = scheduler_commands(),
       .routes = scheduler_routes(),
       .start = app_start,

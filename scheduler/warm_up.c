@@ -102,6 +102,16 @@ static void put_rest(struct warm_up_run *r)
              span_to_seconds(r->slowest) * 1e3, (long long)span_to_ms(mono_since(clk_mono(), r->began)));
 }
 
+static void reply(struct web_request *web, const struct buf *report)
+{
+  struct buf told;
+  buf_init(&told, 2 * REPORT_MAX);
+  api_put_told(&told, web, buf_text(report), "warnings", "detail");
+  web_reply_language(web);
+  web_reply_json(web, 200, buf_text(&told), told.len);
+  buf_release(&told);
+}
+
 static void finish(struct warm_up_run *r)
 {
   struct app *app = r->owner->app;
@@ -112,7 +122,7 @@ static void finish(struct warm_up_run *r)
       F_STR("report", buf_text(&r->report)));
   if (r->web) {
     REQUIRE(buf_result(&r->report) == RESULT_OK);
-    web_reply_json(r->web, 200, buf_text(&r->report), r->report.len);
+    reply(r->web, &r->report);
   }
   end_run(r);
 }

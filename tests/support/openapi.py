@@ -130,6 +130,18 @@ def check_routes(bin_dir):
     return faults.end(f"{count} routes")
 
 
+# --- texts for people
+
+def catalogue():
+    """The English texts that have a Chinese one, as patterns: rows of the messages.def files."""
+    rows = []
+    for folder in ("common", *DAEMONS):
+        text = (ROOT / folder / "messages.def").read_text(encoding="utf-8")
+        rows += re.findall(r'^MESSAGE\("((?:[^"\\]|\\.)*)", "', text, re.MULTILINE)
+    parts = (re.split(r"%[1-9]", row.replace('\\"', '"')) for row in rows)
+    return re.compile("(?:[^ ]+: )*(?:" + "|".join("(?s:.+)".join(map(re.escape, part)) for part in parts) + ")$")
+
+
 # --- answers
 
 class Checker:
@@ -139,7 +151,7 @@ class Checker:
         self.operations.sort(key=lambda o: [part.startswith("{") for part in o.path.split("/")])
         self.validators, self.checked = {}, set()
         self.refused = next(o for o in self.operations).responses["default"]
-        self.exchanges = self.bodies = 0
+        self.texts, self.exchanges, self.bodies = catalogue(), 0, 0
 
     def find(self, daemon, method, path):
         method = "GET" if method == "HEAD" else method
@@ -188,12 +200,20 @@ class Checker:
                 self.faults.add(f"{where}: {place}: {message}")
             return
         value = json.loads(body)
+        if kind == "application/problem+json" and "/redemption:" not in where:  # SQL has those in both languages
+            self.check_texts(where, value)
         schema = content[kind]["schema"]
         if not self.is_new(id(schema), shape(value)):
             return
         self.bodies += 1
         for place, message in self.faults_of(schema, value):
             self.faults.add(f"{where}: {place}: {message}")
+
+    def check_texts(self, where, problem):
+        """Each text for people has a row, or is Chinese already."""
+        for text in [problem.get("detail")] + [row["reason"] for row in problem.get("rejected", [])]:
+            if text and text.isascii() and self.is_new(text) and not self.texts.match(text):
+                self.faults.add(f"{where}: no messages.def has a Chinese text for: {text}")
 
     def check_sent(self, where, operation, exchange, query):
         for name, value in parse_qsl(query, keep_blank_values=True):

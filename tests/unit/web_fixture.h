@@ -23,6 +23,7 @@
 #include "common/log.h"
 #include "common/loop.h"
 #include "common/mem.h"
+#include "common/message_tables.h"
 #include "common/metric.h"
 #include "common/web.h"
 
@@ -127,6 +128,7 @@ static inline int setup(void **state)
   f->rt.loop = loop_new();
   f->rt.log = log_new("test", log_events, ARRAY_LEN(log_events), STDERR_FILENO);
   log_set(f->rt.log, LOG_ERROR, LOG_FORMAT_TEXT);
+  f->rt.messages = &message_catalogue;
   f->rt.metrics = metric_set_new(metric_defs, ARRAY_LEN(metric_defs));
   f->conf = (struct web_conf){(char *)(uintptr_t) "127.0.0.1:0", 1000, 1000, span_ms(250), span_ms(400), 0};
   buf_init(&f->got, 2 * LARGE_BYTES);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts in a second language: see message.h. Pure; any thread.
+#include "common/message.h"
+
+#include <string.h>
+
+#define MARKS_MAX      9
+#define PATH_BYTES_MAX 128
+
+// What stood in the text where a pattern has its marks.
+struct found {
+  struct {
+    const char *at;
+    size_t len;
+  } parts[MARKS_MAX];
+};
+
+const char *message_title(const struct message_catalogue *c, const char *code)
+{
+  for (size_t i = 0; c != NULL && i < c->title_count; i++)
+    if (strcmp(c->titles[i].english, code) == 0) return c->titles[i].chinese;
+  return NULL;
+}
+
+// "%1" at p: 1; else 0.
+static int mark_at(const char *p) { return p[0] == '%' && p[1] >= '1' && p[1] <= '9' ? p[1] - '0' : 0; }
+
+// The bytes up to the next mark or the end.
+static size_t literal_len(const char *p)
+{
+  size_t len = 0;
+  while (p[len] != '\0' && mark_at(p + len) == 0) len++;
+  return len;
+}
+
+// A mark stands for as little as what follows it allows, and at least one byte; the last one for all that is left.
+static bool fits(const char *pattern, const char *text, struct found *out)
+{
+  size_t len = literal_len(pattern);
+  if (strncmp(pattern, text, len) != 0) return false;
+  pattern += len;
+  text += len;
+  while (*pattern != '\0') {
+    int mark = mark_at(pattern);
+    pattern += 2;
+    len = literal_len(pattern);
+    size_t rest = strlen(text);
+    bool is_last = pattern[len] == '\0';
+    if (rest < len + 1) return false;
+    const char *next = is_last ? text + rest - len : memmem(text + 1, rest - 1, pattern, len);
+    if (next == NULL || strncmp(next, pattern, len) != 0) return false;
+    out->parts[mark - 1].at = text;
+    out->parts[mark - 1].len = (size_t)(next - text);
+    pattern += len;
+    text = next + len;
+  }
+  return *text == '\0';
+}
+
+static void put_filled(struct buf *out, const char *chinese, const struct found *found)
+{
+  while (*chinese != '\0') {
+    int mark = mark_at(chinese);
+    if (mark > 0 && found->parts[mark - 1].at != NULL)
+      buf_append(out, found->parts[mark - 1].at, found->parts[mark - 1].len);
+    if (mark > 0) {
+      chinese += 2;
+      continue;
+    }
+    size_t len = literal_len(chinese);
+    buf_append(out, chinese, len);
+    chinese += len;
+  }
+}
+
+static bool put_whole(const struct message_catalogue *c, const char *english, struct buf *out)
+{
+  for (size_t i = 0; i < c->text_count; i++) {
+    struct found found = {0};
+    if (!fits(c->texts[i].english, english, &found)) continue;
+    put_filled(out, c->texts[i].chinese, &found);
+    return true;
+  }
+  return false;
+}
+
+// How long the path in front of ": " is: "limits[0].count", "header: number"; 0 if there is none.
+static size_t path_len(const char *text)
+{
+  const char *colon = strstr(text, ": ");
+  size_t len = colon != NULL ? (size_t)(colon - text) : 0;
+  bool is_path = len > 0 && len <= PATH_BYTES_MAX && memchr(text, ' ', len) == NULL;
+  return is_path ? len : 0;
+}
+
+// The paths in front of a text, with the colon of the other language.
+static void put_paths(struct buf *out, const char *english, size_t len)
+{
+  for (size_t at = 0; at < len;) {
+    size_t path = path_len(english + at);
+    buf_append(out, english + at, path);
+    buf_puts(out, "：");
+    at += path + 2;
+  }
+}
+
+bool message_put_chinese(const struct message_catalogue *c, const char *english, struct buf *out)
+{
+  size_t at = 0, len = 1;
+  struct buf text;
+  if (c == NULL) return false;
+  buf_init(&text, out->max);
+  while (!put_whole(c, english + at, &text) && len > 0) {
+    len = path_len(english + at);
+    at += len + 2;
+  }
+  if (len > 0) {
+    put_paths(out, english, at);
+    buf_append(out, buf_text(&text), text.len);
+  }
+  buf_release(&text);
+  return len > 0;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people read comes in English and Chinese: a sample of refusals of all daemons, as each caller asked for it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+// comes after the four above
+#include <cmocka.h>
+
+#include "common/compiler.h"
+#include "common/jsonx.h"
+#include "common/mem.h"
+#include "tests/support/claims.h"
+#include "tests/support/http.h"
+#include "tests/support/stack.h"
+#include "tests/support/support.h"
+
+#define CSV "Content-Type: text/csv\r\n"
+
+enum daemon { SCHEDULER, FULFILLER, RECONCILER };
+
+static int set_up(void **state)
+{
+  struct server *server = server_start();
+  struct stack *s = stack_start(server, NULL);
+  activity_make(s->sql, &(struct activity_terms){.code = "empty", .stock = 0});
+  activity_make(s->sql, &(struct activity_terms){.code = "open", .stock = 10});
+  *state = s;
+  return 0;
+}
+
+static int port_of(const struct stack *s, enum daemon daemon)
+{
+  return daemon == SCHEDULER ? s->scheduler_ports[0] : daemon == FULFILLER ? s->fulfiller_port : s->reconciler_port;
+}
+
+struct sample {
+  enum daemon daemon;
+  const char *method, *path, *headers, *body;
+  const char *code;
+  const char *pointer;  // of the text
+  const char *english, *chinese;
+};
+
+static void assert_told(const struct stack *s, const struct sample *c, const char *language, const char *expected)
+{
+  struct http_answer a;
+  char *headers = support_format("%sAccept-Language: %s\r\n", c->headers != NULL ? c->headers : "", language);
+  http_call(
+      &(struct http_request){
+          .port = port_of(s, c->daemon), .method = c->method, .path = c->path, .headers = headers, .body = c->body},
+      &a);
+  json_t *doc = http_answer_json(&a);
+  char *content_language = http_answer_header(&a, "Content-Language"), *vary = http_answer_header(&a, "Vary");
+  const char *told = json_string_value(jsonx_pointer(doc, c->pointer));
+  if (told == NULL || strcmp(told, expected) != 0) fail_msg("%s %s: %s", c->method, c->path, a.body);
+  if (c->code != NULL) assert_string_equal(json_string_value(json_object_get(doc, "code")), c->code);
+  assert_string_equal(content_language, expected == c->chinese ? "zh" : "en");
+  assert_string_equal(vary, "Accept-Language");
+  mem_free(vary);
+  mem_free(content_language);
+  json_decref(doc);
+  http_answer_release(&a);
+  mem_free(headers);
+}
+
+static const struct sample samples[] = {
+    // composed here, by the library, and in SQL; with a path and without; titles; lists within an answer
+    {SCHEDULER, "POST", "/v1/claims", NULL, "{\"activityCode\":\"empty\",\"userId\":1,\"bizId\":\"b\"}", "SOLD_OUT",
+     "/detail", "there is not enough left", "库存不足"},
+    {SCHEDULER, "POST", "/v1/claims", NULL, "{\"activityCode\":\"empty\",\"userId\":1,\"bizId\":\"b\"}", "SOLD_OUT",
+     "/title", "Sold out", "已领完"},
+    {SCHEDULER, "POST", "/v1/claims", NULL, "{\"activityCode\":\"none\",\"userId\":1,\"bizId\":\"b\"}",
+     "ACTIVITY_NOT_FOUND", "/detail", "there is no such activity", "活动不存在"},
+    {SCHEDULER, "POST", "/v1/claims", NULL, "{\"activityCode\":\"open\",\"bizId\":\"b\"}", "INVALID_REQUEST", "/detail",
+     "userId: is missing", "userId：缺失"},
+    {SCHEDULER, "POST", "/v1/claims", NULL, "{\"activityCode\":\"open\",\"userId\":1,\"bizId\":\"b\",\"quantity\":0}",
+     "INVALID_REQUEST", "/detail", "quantity: must be an integer from 1 to 2147483647",
+     "quantity：必须是 1 到 2147483647 的整数"},
+    {SCHEDULER, "POST", "/v1/activities/open/stock-adjustments", NULL,
+     "{\"key\":\"k\",\"by\":-11,\"reason\":\"too many\"}", "STOCK_IN_USE", "/detail", "only 10 units are free",
+     "仅有 10 份空闲"},
+    {SCHEDULER, "POST", "/v1/activities/open/publish", NULL, "{}", "STATE_CONFLICT", "/detail",
+     "an activity that is ongoing cannot be changed by publish", "状态为 ongoing 的活动不能执行 publish"},
+    {SCHEDULER, "GET", "/v1/activities?limit=0", NULL, NULL, "INVALID_REQUEST", "/detail",
+     "limit: must be an integer from 1 to 1000", "limit：必须是 1 到 1000 的整数"},
+    {SCHEDULER, "POST", "/v1/activities/open/qualifications", CSV, "userId,age\n", "INVALID_REQUEST",
+     "/rejected/0/reason", "header: age: there is no such column", "header：age：没有这一列"},
+    {SCHEDULER, "POST", "/v1/activities/empty/warm-up", NULL, "{}", NULL, "/warnings/0/detail",
+     "nothing is left of its stock", "库存已空"},
+    {SCHEDULER, "DELETE", "/v1/claims", NULL, NULL, "METHOD_NOT_ALLOWED", "/detail",
+     "This path knows other methods only; see Allow.", "此路径不支持该方法，请参见 Allow。"},
+    {SCHEDULER, "PUT", "/v1/orders/o-1/redemption", NULL,
+     "{\"lines\":[{\"lineId\":\"a\",\"amount\":1}],\"coupons\":[\"1-1\"]}", "CLAIM_NOT_FOUND", "/detail",
+     "1-1: there is no such claim", "1-1: 没有这张优惠券"},
+    {FULFILLER, "POST", "/v1/callbacks/nobody", NULL, "{}", "NOT_FOUND", "/detail",
+     "no provider of this name sends callbacks", "没有以此名称发送回调的提供方"},
+    {FULFILLER, "POST", "/v1/callbacks/simulator", NULL, "{}", "UNAUTHENTICATED", "/detail",
+     "the callback is not signed by this provider", "该回调不是由此提供方签名的"},
+    {RECONCILER, "POST", "/v1/claims/1-1/roll-back", NULL, "{}", "CLAIM_NOT_FOUND", "/detail", "there is no such claim",
+     "没有这条领取记录"},
+    {RECONCILER, "POST", "/v1/dead-letters/retry", NULL, "{\"ids\":[]}", "INVALID_REQUEST", "/detail",
+     "ids: must have from 1 to 10000 entries", "ids：必须有 1 到 10000 项"},
+    {RECONCILER, "POST", "/v1/providers/nobody/pause", NULL, "{}", "NOT_FOUND", "/detail",
+     "no fulfiller has served such a provider", "没有 fulfiller 服务过这样的提供方"},
+};
+
+static void refusals_speak_the_callers_language(void **state)
+{
+  struct stack *s = *state;
+  for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+    const struct sample *c = &samples[i];
+    assert_told(s, c, "zh-CN,zh;q=0.9,en;q=0.8", c->chinese);
+    assert_told(s, c, "en", c->english);
+    assert_told(s, c, "fr, zh;q=0", c->english);
+  }
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(refusals_speak_the_callers_language),
+  };
+  return cmocka_run_group_tests(tests, set_up, stack_tear_down);
+}
