@@ -75,12 +75,14 @@ static bool rule_matches(const struct answer_rule *rule, int status, const json_
          (scalar_at(body, rule->pointer, scratch) && strcmp(buf_text(scratch), rule->value) == 0);
 }
 
-static enum outcome judge(const struct answer_rules *rules, int status, const json_t *body, struct buf *scratch)
+// NULL: 1xx, 3xx and what no rule foresaw.
+static const struct answer_rule *judge(const struct answer_rules *rules, int status, const json_t *body,
+                                       struct buf *scratch)
 {
   for (size_t i = 0; i < rules->count; i++) {
-    if (rule_matches(&rules->items[i], status, body, scratch)) return rules->items[i].outcome;
+    if (rule_matches(&rules->items[i], status, body, scratch)) return &rules->items[i];
   }
-  return OUTCOME_UNKNOWN;  // 1xx, 3xx and what no rule foresaw
+  return NULL;
 }
 
 // A part of an address leads nowhere.
@@ -90,14 +92,26 @@ static void put_url(char url[VERDICT_URL_BYTES], const json_t *body, const char 
     verdict_put(url, VERDICT_URL_BYTES, buf_text(scratch));
 }
 
-static void describe(const struct answer_rules *rules, const json_t *body, struct buf *scratch, struct verdict *v)
+// Where the answer names no code: the word that a refusal was known by, as in callbacks; else the status.
+static void put_code(const struct answer_rules *rules, const struct answer_rule *rule, const json_t *body,
+                     struct buf *scratch, struct verdict *v)
+{
+  put_scalar(v->code, sizeof v->code, body, rules->code_pointer, scratch);
+  if (v->code[0] != '\0') return;
+  if (v->outcome == OUTCOME_REFUSED && rule->pointer != NULL)
+    verdict_put(v->code, sizeof v->code, rule->value);
+  else
+    snprintf(v->code, sizeof v->code, "HTTP_%d", v->status);
+}
+
+static void describe(const struct answer_rules *rules, const struct answer_rule *rule, const json_t *body,
+                     struct buf *scratch, struct verdict *v)
 {
   put_scalar(v->ref, sizeof v->ref, body, rules->reference_pointer, scratch);
   if (v->outcome == OUTCOME_PENDING) put_url(v->url, body, rules->url_pointer, scratch);
   if (v->outcome == OUTCOME_DONE || v->outcome == OUTCOME_PENDING) return;
-  put_scalar(v->code, sizeof v->code, body, rules->code_pointer, scratch);
+  put_code(rules, rule, body, scratch, v);
   put_scalar(v->detail, sizeof v->detail, body, rules->message_pointer, scratch);
-  if (v->code[0] == '\0') snprintf(v->code, sizeof v->code, "HTTP_%d", v->status);
 }
 
 // Seconds; more digits than fit count as very many.
@@ -142,10 +156,11 @@ static void judge_answer(const struct answer_rules *rules, const struct http_ans
     return;
   }
   buf_init(&scratch, JSON_BYTES_MAX);
-  v->outcome = judge(rules, answer->status, body, &scratch);
+  const struct answer_rule *rule = judge(rules, answer->status, body, &scratch);
+  v->outcome = rule == NULL ? OUTCOME_UNKNOWN : rule->outcome;
   // Neither does it prove that there is nothing to take back.
   if (!is_readable && rules->format == ANSWER_JSON && v->outcome == OUTCOME_NOT_FOUND) v->outcome = OUTCOME_UNKNOWN;
-  describe(rules, body, &scratch, v);
+  describe(rules, rule, body, &scratch, v);
   buf_release(&scratch);
   json_decref(body);
 }

@@ -238,6 +238,10 @@ static void verdicts_carry_reference_code_and_text_safely(void **state)
   v = classify(&rules, HTTP_ANSWERED, 500, "");
   assert_string_equal(v.code, "HTTP_500");
   assert_int_equal(v.status, 500);
+  v = classify(&rules, HTTP_ANSWERED, 200, "{\"status\":\"FAILED\"}");
+  assert_string_equal(v.code, "FAILED");  // by what it was known to be refused: HTTP_200 would tell people nothing
+  v = classify(&rules, HTTP_ANSWERED, 200, "{\"status\":\"FAILED\",\"code\":\"NO_FUNDS\"}");
+  assert_string_equal(v.code, "NO_FUNDS");
   v = classify(&rules, HTTP_ANSWERED, 200, "{\"ref\":null}");
   assert_string_equal(v.ref, "");  // a reversal would name it, and find nothing to take back
   v = classify(&rules, HTTP_ANSWERED, 422, "{\"code\":null,\"message\":null}");
