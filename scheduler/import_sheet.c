@@ -96,12 +96,21 @@ static const char *check_number(enum import_kind kind, const struct csv_cell *ce
   }
 }
 
-static const char *check_object(const struct csv_cell *cell)
+// What begins like JSON is meant as JSON: a damaged one is a fault, and not a note.
+static bool is_note(const struct csv_cell *cell)
+{
+  size_t blank = 0;
+  while (blank < cell->len && strchr(" \t\r\n", cell->bytes[blank]) != NULL) blank++;
+  return blank == cell->len || (cell->bytes[blank] != '{' && cell->bytes[blank] != '[');
+}
+
+static const char *check_extra(const struct csv_cell *cell)
 {
   json_t *json = NULL;
+  if (is_note(cell)) return NULL;
   bool is_object = jsonx_parse(cell->bytes, cell->len, &json, NULL) == RESULT_OK && json_is_object(json);
   json_decref(json);
-  return is_object ? NULL : "must be a JSON object";
+  return is_object ? NULL : "must be a JSON object, or a text";
 }
 
 static const char *check_text(const struct import_column *column, const struct csv_cell *cell)
@@ -110,7 +119,7 @@ static const char *check_text(const struct import_column *column, const struct c
   if (!text_is_utf8(cell->bytes, cell->len)) return "must be UTF-8 without NUL";
   if (column->kind == IMPORT_KEY)
     return text_is_biz_id(cell->bytes, cell->len) ? NULL : "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -";
-  if (column->kind == IMPORT_OBJECT) return check_object(cell);
+  if (column->kind == IMPORT_EXTRA) return check_extra(cell);
   return text_utf8_length(cell->bytes, cell->len) <= column->chars_max ? NULL : "has too many characters";
 }
 
@@ -127,7 +136,10 @@ static void keep(struct import_sheet *s, size_t column, const struct csv_cell *c
     put_value(&s->values[column], number);
     return;
   }
-  buf_append(&s->texts[column], cell->bytes, cell->len);
+  if (s->columns->items[column].kind == IMPORT_EXTRA && cell->len > 0 && is_note(cell))
+    buf_put_json(&s->texts[column], cell->bytes, cell->len);
+  else
+    buf_append(&s->texts[column], cell->bytes, cell->len);
   int64_t end = (int64_t)s->texts[column].len;
   put_value(&s->values[column], cell->len > 0 ? end : -1 - end);
 }

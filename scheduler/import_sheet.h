@@ -24,7 +24,7 @@ enum import_kind {
   IMPORT_AMOUNT,  // 1 … POINTS_GRANT_MAX
   IMPORT_KEY,     // an idempotency key
   IMPORT_TEXT,    // UTF-8 up to chars_max; empty: none
-  IMPORT_OBJECT,  // a JSON object; empty: none
+  IMPORT_EXTRA,   // a JSON object, or a note that is kept as JSON text; empty: none
 };
 struct import_column {
   const char *name;  // in the header, as it stands

@@ -15,7 +15,7 @@ const struct import_target *import_target_of(enum import_what what)
                                  {{{"userId", IMPORT_ID, true, 0},
                                    {"source", IMPORT_TEXT, false, CSV_ROW_BYTES_MAX},
                                    {"batch", IMPORT_TEXT, false, CSV_ROW_BYTES_MAX},
-                                   {"ext", IMPORT_OBJECT, false, 0}},
+                                   {"ext", IMPORT_EXTRA, false, 0}},
                                   4},
                                  &SQL_QUALIFICATION_IMPORT},
       [IMPORT_POINTS] = {"points",

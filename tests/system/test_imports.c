@@ -38,6 +38,11 @@ static void a_list_is_taken_as_people_write_it_or_not_at_all(void **state)
                 "200 2+0");
   assert_true(
       sql_bool(f->stack->sql, "select ext->>'n' = '9007199254740993' from largesse.qualification where user_id = 31"));
+  // … or a note, as people write it.
+  ASSERT_IMPORT(f, LIST, "userId,ext\n32,\"a \"\"note\"\", of\ntwo lines\"\n33,17\n", "200 2+0");
+  c = call_with(f, "GET", LIST "?userId=32", NULL, NULL);
+  assert_string_equal(text_at(&c, "/items/0/ext"), "a \"note\", of\ntwo lines");
+  call_release(&c);
   int64_t before = listed(f, "list");
   // Spreadsheets spoil ids: both forms are refused, by line.
   ASSERT_IMPORT(f, LIST, "userId\n41\n00123\n1.00123E+05\n42\n 43 \n",
@@ -57,7 +62,8 @@ static void a_list_is_taken_as_people_write_it_or_not_at_all(void **state)
                 "400 2: source: must be UTF-8 without NUL; 3: source: must be UTF-8 without NUL;");
   ASSERT_IMPORT(f, LIST,
                 "userId,ext\n41,[]\n42,{}\n43,\"{\"\"a\"\":1,\"\"a\"\":2}\"\n44,\"{\"\"a\"\":\"\"\\u0000\"\"}\"\n",
-                "400 2: ext: must be a JSON object; 4: ext: must be a JSON object; 5: ext: must be a JSON object;");
+                "400 2: ext: must be a JSON object, or a text; 4: ext: must be a JSON object, or a text; 5: ext: must "
+                "be a JSON object, or a text;");
   ASSERT_IMPORT(f, LIST, "userId;source\n41;a\n", "400 1: header: userId;source: there is no such column;");
   ASSERT_IMPORT(f, LIST, "userId,userId\n41,42\n", "400 1: header: userId: the column is named twice;");
   ASSERT_IMPORT(f, LIST, "source\na\n", "400 1: header: userId: the column is missing;");
