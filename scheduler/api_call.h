@@ -50,6 +50,8 @@ bool api_read_user(struct web_request *req, const char *name, int64_t *out_user_
 bool api_read_body(struct web_request *req, json_t **out_body);
 bool api_read_limit(struct web_request *req, size_t *out_limit);      // 1 to 1000, 100 when absent
 bool api_read_after_id(struct web_request *req, int64_t *out_after);  // 0 when absent
+// A time of the query; *out_has is false when it is absent, and *out_at untouched.
+bool api_read_time(struct web_request *req, const char *name, bool *out_has, struct wall_time *out_at);
 // One of words (ended by NULL); NULL when absent.
 bool api_read_choice(struct web_request *req, const char *name, const char *const *words, const char **out_word);
 // $n of a statement: the version that If-Match names, null without one, 0 (which no version is) for anything that

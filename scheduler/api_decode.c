@@ -156,6 +156,29 @@ bool api_read_after_id(struct web_request *req, int64_t *out_after)
   return true;
 }
 
+// The + of an offset that was not written as %2B has become a space, where no time has one.
+static enum result time_of_query(const char *text, struct wall_time *out_at)
+{
+  char copy[64];
+  size_t len = strlen(text);
+  if (len < sizeof "+00:00" || len >= sizeof copy) return text_to_time(text, len, out_at);
+  memcpy(copy, text, len + 1);
+  char *sign = copy + len - strlen("+00:00");
+  if (*sign == ' ') *sign = '+';
+  return text_to_time(copy, len, out_at);
+}
+
+bool api_read_time(struct web_request *req, const char *name, bool *out_has, struct wall_time *out_at)
+{
+  const char *text = web_query(req, name);
+  char why[128];
+  *out_has = text != NULL;
+  if (text == NULL || time_of_query(text, out_at) == RESULT_OK) return true;
+  (void)snprintf(why, sizeof why, "%s: must be a time such as 2026-10-01T11:00:00+08:00", name);
+  api_reply_invalid(req, why);
+  return false;
+}
+
 bool api_read_choice(struct web_request *req, const char *name, const char *const *words, const char **out_word)
 {
   const char *text = web_query(req, name);

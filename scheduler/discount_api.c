@@ -122,17 +122,14 @@ void discount_api_rule_put(struct web_request *req)
 
 void discount_api_quote(struct web_request *req)
 {
-  const char *at = web_query(req, "at");
-  struct wall_time when = {0};
+  bool has_at = false;
+  struct wall_time at = {0};
   char text[TEXT_TIME_BYTES];
-  if (at != NULL && text_to_time(at, strlen(at), &when) != RESULT_OK) {
-    api_reply_invalid(req, "at: must be a time such as 2026-10-01T11:00:00+08:00");
-    return;
-  }
+  if (!api_read_time(req, "at", &has_at, &at)) return;
   struct api_call *call = call_with_doc(req, discount_order_check, NULL, &SQL_DISCOUNT_QUOTE, on_told);
   if (call == NULL) return;
-  text_from_time(when, text);
-  db_args_text(&call->db.args, at != NULL ? text : NULL);
+  text_from_time(at, text);
+  db_args_text(&call->db.args, has_at ? text : NULL);
   db_args_bool(&call->db.args, web_wants_chinese(req));
   api_call_send(call);
 }

@@ -11,14 +11,6 @@
 #include "scheduler/claim_decode.h"
 #include "sql_scheduler.inc"
 
-static bool read_at(struct web_request *req, struct wall_time *out_at)
-{
-  const char *text = web_query(req, "at");
-  if (text_to_time(text, strlen(text), out_at) == RESULT_OK) return true;
-  api_reply_invalid(req, "at: must be an instant such as 2026-10-01T11:00:00+08:00");
-  return false;
-}
-
 bool explain_api_read(struct web_request *req, bool *out_is_dry_run)
 {
   const char *dry_run = web_query(req, "dryRun");
@@ -67,9 +59,9 @@ void explain_api_run(struct web_request *req)
   size_t len = 0;
   struct claim_request r = {0};
   struct wall_time at = {0};
-  bool has_at = web_query(req, "at") != NULL;
+  bool has_at = false;
   const char *body = web_body(req, &len);
-  if (has_at && !read_at(req, &at)) return;
+  if (!api_read_time(req, "at", &has_at, &at)) return;
   if (claim_decode(body, len, &r, why) != RESULT_OK) {
     api_reply_invalid(req, why);
     return;

@@ -17,20 +17,11 @@ static void on_refusals(struct api_call *call, const struct db_rows *rows)
     api_reply_list(call, rows, 1, false);
 }
 
-// An instant of the query; has is false when it is absent. False: the request is answered.
+// An instant of the query; has is false when it is absent.
 struct instant {
   bool has;
   struct wall_time at;
 };
-
-static bool read_instant(struct web_request *req, const char *name, struct instant *out)
-{
-  const char *text = web_query(req, name);
-  *out = (struct instant){.has = text != NULL};
-  if (text == NULL || text_to_time(text, strlen(text), &out->at) == RESULT_OK) return true;
-  api_reply_invalid(req, "from, until: must be instants such as 2026-10-01T11:00:00+08:00");
-  return false;
-}
 
 static void put_instant(struct db_args *args, const struct instant *i)
 {
@@ -45,9 +36,10 @@ void refusal_api_list(struct web_request *req)
   const char *code = NULL;
   size_t limit = 0;
   int64_t after = 0;
-  struct instant from, until;
+  struct instant from = {0}, until = {0};
   if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !api_read_limit(req, &limit) ||
-      !api_read_after_id(req, &after) || !read_instant(req, "from", &from) || !read_instant(req, "until", &until))
+      !api_read_after_id(req, &after) || !api_read_time(req, "from", &from.has, &from.at) ||
+      !api_read_time(req, "until", &until.has, &until.at))
     return;
   struct api_call *call = api_call_new(req, &SQL_REFUSAL_LIST, on_refusals);
   call->limit = limit;

@@ -128,6 +128,8 @@ static void a_dry_run_tells_and_changes_nothing(void **state)
   expect(s, "?dryRun=true&at=2001-01-01T00:00:00%2B08:00", "dry", "d1", 200, "NOT_STARTED");
   expect(s, "?dryRun=true", "nowhere", "d1", 200, "ACTIVITY_NOT_FOUND");
   expect(s, "?dryRun=yes", "dry", "d1", 400, "INVALID_REQUEST");
+  expect(s, "?dryRun=true&at=2099-01-01T00:00:00+08:00", "dry", "d1", 200, "ENDED");  // + that was not escaped
+  expect(s, "?dryRun=true&at=2099-01-01%2000:00:00Z", "dry", "d1", 400, "INVALID_REQUEST");
   expect(s, "?at=2099-01-01T00:00:00Z", "dry", "d1", 400, "INVALID_REQUEST");
   expect(s, "?dryRun=true&at=tomorrow", "dry", "d1", 400, "INVALID_REQUEST");
   expect(s, "?dryRun=false&at=2099-01-01T00:00:00Z", "dry", "d1", 400, "INVALID_REQUEST");
