@@ -15,14 +15,14 @@ as $$
    order by a.code
 $$;
 
--- Parameters: i_code, i_after: the last item seen (0 to begin), i_limit. Result: id and JSON text {from, to, actor, reason, at} per move, oldest first.
+-- Parameters: i_code, i_after: the last item seen (0 to begin), i_limit. Result: id and JSON text {from, to, actor, reason, at} per move, oldest first; from is null
+-- for its creation, reason where none was given.
 create or replace function largesse.activity_history_list(i_code text, i_after bigint, i_limit int)
 returns table (id bigint, doc text)
 language sql stable security definer
 set search_path = largesse, pg_temp
 as $$
-  select h.id, json_strip_nulls(json_build_object('from', h.from_status, 'to', h.to_status, 'actor', h.actor, 'reason', h.reason,
-                                                  'at', largesse.time_text(h.at)))::text
+  select h.id, json_build_object('from', h.from_status, 'to', h.to_status, 'actor', h.actor, 'reason', h.reason, 'at', largesse.time_text(h.at))::text
     from largesse.activity_history h
    where h.activity_id = (select a.id from largesse.activity a where a.code = i_code) and h.id > i_after
    order by h.id limit i_limit
