@@ -18,9 +18,13 @@ begin
   perform largesse.claim_numbers_check(i_terms, i_quantities, v_sets);
   if v_sets is not null and (select count(*) <> count(distinct n) from unnest(i_numbers) n) then v_decision := null; end if;
   if v_decision is not null then
+    perform largesse.claim_lock_newcomers(i_terms, i_user_ids, false);
     return query select * from largesse.claim_submit_ruled(i_terms, i_biz_ids, i_user_ids, i_quantities, i_channels, v_sets, i_queued_at, i_segment,
                                                            i_remaining, i_waiting, v_decision);
   else
+    -- Before the first of them is judged: one after the other they would be locked in the order of the requests.
+    perform largesse.claim_lock_newcomers(i_terms, i_user_ids, true);
+    perform largesse.claim_lock_users(i_terms, i_user_ids);
     return query select * from largesse.claim_submit_in_order(i_terms, i_biz_ids, i_user_ids, i_quantities, i_channels, v_sets, i_queued_at, i_segment,
                                                               i_remaining, i_waiting);
   end if;

@@ -72,3 +72,32 @@ begin
       select 1 from largesse.points_account p where p.user_id = r.user_id for update) p;
   end if;
 end $$;
+
+-- Users who have no row of an event or group yet get theirs as their claims are written. One who writes them in the order of requests must be alone with that, else
+-- two of them would wait for each other's rows; those who write them by user are beside each other. Nobody waits here who has claimed in the event or group before.
+-- Parameters: i_terms; i_user_ids; i_is_alone. Result: none. Locks: an advisory lock of the event, then of the group; the caller holds the stock and no user's row. Errors: none.
+create or replace function largesse.claim_lock_newcomers(i_terms largesse.claim_terms, i_user_ids bigint[], i_is_alone boolean) returns void
+language plpgsql volatile
+as $$
+declare
+  v_keys text[] := '{}';
+  v_key  text;
+begin
+  if i_terms.event_max is not null and exists (
+       select from unnest(i_user_ids) r(user_id) left join lateral (
+         select 1 as is_known from largesse.event_usage e where e.event_code = i_terms.event_code and e.user_id = r.user_id limit 1) e on true where e.is_known is null) then
+    v_keys := v_keys || ('largesse.event.' || i_terms.event_code);
+  end if;
+  if i_terms.exclusive_group is not null and exists (
+       select from unnest(i_user_ids) r(user_id) left join lateral (
+         select 1 as is_known from largesse.group_member g where g.group_name = i_terms.exclusive_group and g.user_id = r.user_id limit 1) g on true where g.is_known is null) then
+    v_keys := v_keys || ('largesse.group.' || i_terms.exclusive_group);
+  end if;
+  foreach v_key in array v_keys loop
+    if i_is_alone then
+      perform pg_advisory_xact_lock(hashtextextended(v_key, 0));
+    else
+      perform pg_advisory_xact_lock_shared(hashtextextended(v_key, 0));
+    end if;
+  end loop;
+end $$;

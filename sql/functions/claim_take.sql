@@ -7,7 +7,7 @@
 -- only while its claim is held and in time.
 -- `next_attempt_at` stays: no index has anything to say about this update then, and it finds its place on the row's own page. A leased claim is not due
 -- before its lease is over, whatever next_attempt_at says.
--- Parameters: keys and attempts as the message carries them (parallel arrays, best ascending); i_lease; i_trust_after: an inquiry made before this
+-- Parameters: keys and attempts as the message carries them (parallel arrays); i_lease; i_trust_after: an inquiry made before this
 -- much time has passed cannot prove that a call never happened; i_provider: the lane that the message came through. A claim of another provider is
 -- left alone too (the reward changed while the scheduler still remembered the old one); the sweeper sends it to its own lane; i_traces: trace ids of the
 -- messages or nulls (null: none at all). A claim keeps the first it gets, and makes one where the message has none.
@@ -38,7 +38,7 @@ begin
              lease_until = $6 + $4, doubted_at = null,
              trust_after = case when c.step in ('deliver', 'reverse', 'charge', 'refund') then $6 + $5 else c.trust_after end,
              trace = coalesce(c.trace, r.trace, gen_random_uuid())
-        from unnest($1, $2, $3, $8) as r(activity_id, claim_id, attempt, trace),
+        from (select * from unnest($1, $2, $3, $8) as r(activity_id, claim_id, attempt, trace) order by 1, 2 offset 0) r,  -- locked in this order
              largesse.reward w
        where c.activity_id = r.activity_id and c.id = r.claim_id and c.attempts = r.attempt
          and c.review_since is null and (c.lease_until is null or c.lease_until <= $6)

@@ -14,6 +14,7 @@
 #include "tests/support/support.h"
 
 #define TABLE_BYTES_MAX (512u * 1024 * 1024)
+#define FILE_BYTES_MAX  (1024u * 1024)
 
 struct sql {
   PGconn *conn;
@@ -87,6 +88,24 @@ const char *sql_try(struct sql *s, const char *format, ...)
   PQclear(run(s, format, args));
   va_end(args);
   return s->state;
+}
+
+const char *sql_error(struct sql *s) { return PQerrorMessage(s->conn); }
+
+void sql_file(struct sql *s, const char *path)
+{
+  char *root = support_root();
+  char *full = support_format("%s/%s", root, path);
+  struct buf text;
+  buf_init(&text, FILE_BYTES_MAX);
+  FILE *f = fopen(full, "r");
+  if (f == NULL) support_die("cannot read %s", full);
+  for (int c; (c = fgetc(f)) != EOF;) buf_putc(&text, (char)c);
+  (void)fclose(f);
+  sql_exec(s, "%s", buf_text(&text));
+  buf_release(&text);
+  mem_free(full);
+  mem_free(root);
 }
 
 static char *only_field(struct sql *s, const char *format, va_list args)

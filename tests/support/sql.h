@@ -23,4 +23,6 @@ char *sql_text(struct sql *s, const char *format, ...) PRINTF_LIKE(2, 3);  // he
 char *sql_table(struct sql *s, const char *format, ...) PRINTF_LIKE(2, 3);
 // The SQLSTATE of the error, "" without one. Static per session; valid until its next use.
 const char *sql_try(struct sql *s, const char *format, ...) PRINTF_LIKE(2, 3);
+const char *sql_error(struct sql *s);              // the server's message about the last statement, "" without one
+void sql_file(struct sql *s, const char *path);    // runs a file of statements; the path begins at the checkout
 char *sql_quote(struct sql *s, const char *text);  // 'text'; heap

@@ -29,22 +29,6 @@ static uint64_t number_of(const char *name, uint64_t otherwise)
   return number;
 }
 
-static void load_probe(struct sql *sql)
-{
-  char *root = support_root();
-  char *path = support_format("%s/tests/support/model.sql", root);
-  struct buf text;
-  buf_init(&text, 1024 * 1024);
-  FILE *f = fopen(path, "r");
-  if (f == NULL) support_die("cannot read %s", path);
-  for (int c; (c = fgetc(f)) != EOF;) buf_putc(&text, (char)c);
-  (void)fclose(f);
-  sql_exec(sql, "%s", buf_text(&text));
-  buf_release(&text);
-  mem_free(path);
-  mem_free(root);
-}
-
 static void every_step_is_what_the_requirements_say(void **state)
 {
   struct server *server = *state;
@@ -53,7 +37,7 @@ static void every_step_is_what_the_requirements_say(void **state)
   uint64_t seed = number_of("LARGESSE_SEED", (uint64_t)time(NULL));
   uint64_t steps = number_of("LARGESSE_STEPS", getenv("LARGESSE_CHAOS") != NULL ? STEPS_CHAOS : STEPS);
   print_message("seed %llu, %llu steps\n", (unsigned long long)seed, (unsigned long long)steps);
-  load_probe(sql);
+  sql_file(sql, "tests/support/model.sql");
   sql_exec(sql, "set synchronous_commit = off");
   struct model_run *run = MEM_NEW(struct model_run);
   double begin = support_now();
