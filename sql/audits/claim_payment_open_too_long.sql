@@ -11,7 +11,7 @@ as $$
                 coalesce(largesse.time_text(c.next_attempt_at), 'never'))
     from largesse.claim c join largesse.activity a on a.id = c.activity_id
    where c.activity_id = i_activity_id and c.payment in ('due', 'pending', 'retry', 'unknown') and c.review_since is null
-     and c.created_at + a.hold_for < largesse.clock_now() - interval '1 hour'
+     and coalesce(c.deadline, c.created_at + a.hold_for) < largesse.clock_now() - interval '1 hour'  -- its own hold, as long as it has one
      -- A person sent it round again a moment ago.
      and not exists (select from largesse.dead_letter d where d.activity_id = i_activity_id and d.claim_id = c.id
                                                           and d.closed_at >= largesse.clock_now() - interval '1 hour')

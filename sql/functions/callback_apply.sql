@@ -169,7 +169,7 @@ declare
   v_told record;
 begin
   if (case i_callback.action
-        when 'deliver' then i_claim.status in ('waiting', 'offered', 'held')
+        when 'deliver' then i_claim.status in ('waiting', 'offered', 'held') or i_claim.payment <> 'done'  -- or null: nothing is to be paid
         when 'charge' then i_claim.payment is null or i_claim.attempts = 0
         when 'refund' then i_claim.refund is null
         else i_claim.reversal is null end) then

@@ -51,7 +51,7 @@ begin
          lease_until = case when w.refunds then c.lease_until end, doing = case when w.refunds then c.doing end,
          trust_after = case when w.refunds then c.trust_after end, pending_since = case when w.refunds then c.pending_since end,
          attempts_before = case when w.refunds then c.attempts_before else c.attempts end, sweeps = 0
-    from (select k.activity_id, k.id, coalesce(k.refund, 'done') <> 'done' as refunds from largesse.claim k
+    from (select k.activity_id, k.id, coalesce(k.refund, 'done') <> 'done' and (k.next_attempt_at is not null or k.review_since is not null) as refunds from largesse.claim k
            where k.activity_id = i_activity_id and k.id = i_claim_id for no key update) w
    where c.activity_id = w.activity_id and c.id = w.id
      and c.status in ('failed', 'rolled_back', 'expired', 'cancelled') and c.reward_id is not null

@@ -17,7 +17,7 @@
 -- A reversal or refund that is refused always goes to review, and so does one that found nothing although what it takes back was last said to be pending or to be done: a
 -- wrong address of reversals would otherwise give back, at one roll-back of many, what users keep.
 -- A charge that certainly had no effect is made again while its claim is held, and is void when it is not.
--- Locks: as claim_move and claim_paid, then the claims. Errors: 22023 as claim_move; 40P01, 40001 (repeat).
+-- Locks: as claim_holdings_lock, of all that moves; then the claims. Errors: 22023 as claim_move; 40P01, 40001 (repeat).
 create or replace function largesse.claim_settle(
   i_activity_ids bigint[], i_claim_ids bigint[], i_attempts int[], i_calls int[], i_steps text[], i_outcomes text[], i_providers text[], i_http int[],
   i_refs text[], i_codes text[], i_details text[], i_started timestamptz[], i_durations_us bigint[], i_due_ms bigint[], i_review text[],
@@ -29,10 +29,11 @@ set plan_cache_mode = force_custom_plan  -- a plan made while the table was empt
 as $$
 #variable_conflict use_column
 declare
-  v_now  timestamptz;
-  v_done record;
-  v_lost record;
-  v_back record;
+  v_now   timestamptz;
+  v_moves record;
+  v_done  record;
+  v_lost  record;
+  v_back  record;
 begin
   if i_earlier is not null then
     insert into largesse.attempt (activity_id, claim_id, attempt, call, step, provider, started_at, duration_us, outcome, http_status, code, detail,
@@ -56,13 +57,16 @@ begin
                         from unnest(i_activity_ids, i_steps, i_outcomes, i_review) with ordinality as r(a, step, outcome, review, n) order by r.n);
   end if;
   if i_outcomes && '{refused}' or i_steps && '{reverse,inquire_reverse,charge,inquire_charge}' then
-    -- Stock before claims, as everywhere.
-    perform 1 from largesse.stock s
-      where s.activity_id in (select r.a from unnest(i_activity_ids, i_steps, i_outcomes, i_review) as r(a, step, outcome, review)
-                               where case when r.step in ('deliver', 'inquire') then r.outcome = 'refused' and r.review is null
-                                          when r.step in ('charge', 'inquire_charge') then r.outcome in ('done', 'refused')
-                                          else r.step in ('reverse', 'inquire_reverse') and r.outcome in ('done', 'not_found') end)
-      order by s.activity_id, s.segment for update;
+    -- What may be given or taken before claims, as everywhere: of all that moves at once, one activity's as a rule.
+    for v_moves in
+      select r.a, array_agg(r.c order by r.c) as c from unnest(i_activity_ids, i_claim_ids, i_steps, i_outcomes, i_review) as r(a, c, step, outcome, review)
+       where case when r.step in ('deliver', 'inquire') then r.outcome = 'refused' and r.review is null
+                  when r.step in ('charge', 'inquire_charge') then r.outcome in ('done', 'refused')
+                  else r.step in ('reverse', 'inquire_reverse') and r.outcome in ('done', 'not_found') end
+       group by 1 order by 1
+    loop
+      perform largesse.claim_holdings_lock(v_moves.a, v_moves.c, 100);
+    end loop;
     if i_steps && '{charge,inquire_charge}' then perform largesse.claim_settle_lock(i_activity_ids, i_claim_ids); end if;
     -- A refusal counts only while its attempt owns the claim: a newer one may have delivered. So does that there is nothing to take back.
     select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.ref) as ref, array_agg(o.code) as code, array_agg(o.detail) as detail into v_lost

@@ -180,7 +180,7 @@ begin
        where k.review_cause = 'late_payment') then
     return;
   end if;
-  perform largesse.claim_holdings_lock(i_activity_id, i_claims, 0);
+  perform largesse.claim_holdings_lock(i_activity_id, i_claims, 100);
 end $$;
 
 -- Does the items that are numbered; they are of one activity, or have no claim.

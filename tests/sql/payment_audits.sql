@@ -67,7 +67,10 @@ call probe.damage('delete from largesse.attempt where step = ''refund'' and outc
 call probe.damage('update largesse.claim set refund = ''done'', refunded_at = now(), next_attempt_at = null where user_id = 9', 'claim_refund_not_confirmed');
 call probe.damage('update largesse.claim set refund = ''owed'', next_attempt_at = now() where user_id = 8', 'claim_refund_not_confirmed');
 call probe.damage('update largesse.claim set created_at = now() - interval ''76 minutes'' where user_id = 12', 'claim_payment_open_too_long');
-call probe.damage('update largesse.claim set created_at = now() - interval ''76 minutes'' where user_id = 5', 'claim_payment_open_too_long');
+-- What is still held is held for as long as it was said to be, whatever that is for new claims by now.
+call probe.damage('update largesse.claim set created_at = now() - interval ''76 minutes'' where user_id = 5', 'none');
+call probe.damage('update largesse.claim set created_at = now() - interval ''76 minutes'', deadline = now() - interval ''61 minutes'' where user_id = 5',
+                  'claim_kept_past_deadline claim_payment_open_too_long');
 call probe.damage('update largesse.claim set created_at = now() - interval ''76 minutes'' where user_id in (6, 7, 8)', 'none');
 call probe.damage('update largesse.claim set next_attempt_at = null where user_id = 4', 'claim_nobody_will_look_at');
 call probe.damage('update largesse.claim set next_attempt_at = null where user_id = 9', 'claim_nobody_will_look_at');

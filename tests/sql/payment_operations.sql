@@ -172,6 +172,27 @@ begin
   perform probe.expect('end', probe.state(v_id) || ' ' || (probe.claim(v_id)).reversal, 'failed done done inquire_reverse never - free 0 done');
 end $$;
 
+-- The same after a person had ended the refund: the delivery is taken back at once. What was never paid was never asked for.
+do $$
+declare
+  v_id bigint := probe.hold('given', array[nextval('numbers')]);
+begin
+  perform probe.call(v_id, 'charge', 'done');
+  perform probe.take(v_id, 'wallet');
+  perform largesse.claim_move(probe.key(v_id), array[v_id], 'failed', null, array['X'], null);
+  perform probe.expect('refused', probe.call(v_id, 'refund', 'refused'), 'failed review refund_refused');
+  perform probe.expect('settled otherwise', probe.operate(v_id, 'resolve', null, false) || ' ' || probe.state(v_id), 'resolved failed done refused refund never - free 0');
+  perform probe.expect('delivered after all', (select a.verdict from largesse.claim c, largesse.callback_apply('wallet', 'm1', c.activity_id || '-' || c.id, c.activity_id, c.id, 'deliver', 'done', null, null,
+    null, null, null, '{}', null, true) a where c.id = v_id), 'owes_reversal');
+  perform probe.expect('taken back', probe.take(v_id, 'wallet') || ' ' || probe.settle(v_id, 'reverse', 'done'), 'reverse 4 failed');
+  v_id := probe.hold('given', array[nextval('numbers')]);
+  perform probe.call(v_id, 'charge', 'unknown');
+  perform probe.expire(v_id);
+  perform probe.expect('nobody asked for that', (select a.verdict from largesse.claim c, largesse.callback_apply('wallet', 'm2', c.activity_id || '-' || c.id, c.activity_id, c.id, 'deliver', 'done', null, null,
+    null, null, null, '{}', null, true) a where c.id = v_id), 'unmatched');
+  perform probe.expect('nothing of it', probe.state(v_id), 'expired unknown - inquire_charge now - free 0');
+end $$;
+
 -- An activity that wants it so: what the provider refuses for ever waits for a person, and keeps what it holds.
 update largesse.activity set on_refused = 'review' where code = 'given';
 do $$
