@@ -111,10 +111,11 @@ const char *web_method(const struct web_request *req);
 const char *web_path(const struct web_request *req);  // decoded
 const char *web_param(const struct web_request *req,
                       const char *name);  // {name} of the route's path, decoded; NULL if the route has none
-const char *web_query(const struct web_request *req, const char *name);   // decoded; NULL if absent
-const char *web_header(const struct web_request *req, const char *name);  // case-insensitive; NULL if absent
-const char *web_body(const struct web_request *req, size_t *out_len);     // NUL-terminated
-const char *web_actor(const struct web_request *req);                     // name of the key, "anonymous" without
+const char *web_query(const struct web_request *req, const char *name);            // decoded; NULL if absent
+bool web_query_has_only(const struct web_request *req, const char *const *names);  // nothing but these, ended by NULL
+const char *web_header(const struct web_request *req, const char *name);           // case-insensitive; NULL if absent
+const char *web_body(const struct web_request *req, size_t *out_len);              // NUL-terminated
+const char *web_actor(const struct web_request *req);  // name of the key, "anonymous" without
 unsigned web_scopes(const struct web_request *req);
 const char *web_trace(const struct web_request *req);         // traceparent: the caller's if valid, else a new one
 bool web_wants_chinese(const struct web_request *req);        // Accept-Language

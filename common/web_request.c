@@ -37,6 +37,13 @@ const char *web_query(const struct web_request *req, const char *name)
   return NULL;
 }
 
+bool web_query_has_only(const struct web_request *req, const char *const *names)
+{
+  size_t known = 0;
+  for (; *names != NULL; names++) known += web_query(req, *names) != NULL;  // none is there twice
+  return known == req->query_count;
+}
+
 const char *web_header(const struct web_request *req, const char *name)
 {
   size_t len = strlen(name);

@@ -11,9 +11,15 @@
 #include "scheduler/claim_decode.h"
 #include "sql_scheduler.inc"
 
+// A dry run that is misspelt must not become a claim.
 bool explain_api_read(struct web_request *req, bool *out_is_dry_run)
 {
+  static const char *const names[] = {"dryRun", "at", NULL};
   const char *dry_run = web_query(req, "dryRun");
+  if (!web_query_has_only(req, names)) {
+    api_reply_invalid(req, "the query: must have nothing but dryRun and at");
+    return false;
+  }
   bool is_dry_run = dry_run != NULL && strcmp(dry_run, "true") == 0;
   if (dry_run != NULL && !is_dry_run && strcmp(dry_run, "false") != 0) {
     api_reply_invalid(req, "dryRun: must be true or false");

@@ -130,6 +130,7 @@ static void a_dry_run_tells_and_changes_nothing(void **state)
   expect(s, "?dryRun=yes", "dry", "d1", 400, "INVALID_REQUEST");
   expect(s, "?dryRun=true&at=2099-01-01T00:00:00+08:00", "dry", "d1", 200, "ENDED");  // + that was not escaped
   expect(s, "?dryRun=true&at=2099-01-01%2000:00:00Z", "dry", "d1", 400, "INVALID_REQUEST");
+  expect(s, "?dryrun=true", "dry", "d1", 400, "INVALID_REQUEST");
   expect(s, "?at=2099-01-01T00:00:00Z", "dry", "d1", 400, "INVALID_REQUEST");
   expect(s, "?dryRun=true&at=tomorrow", "dry", "d1", 400, "INVALID_REQUEST");
   expect(s, "?dryRun=false&at=2099-01-01T00:00:00Z", "dry", "d1", 400, "INVALID_REQUEST");
