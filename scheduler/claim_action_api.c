@@ -4,6 +4,7 @@
 // Owner: each request belongs to its handler until the reply; loop thread.
 #include "scheduler/claim_action_api.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/text.h"
@@ -14,7 +15,7 @@
 
 #define REASON_CHARS_MAX 500
 
-enum { OUTCOME, DETAIL, DOC, IS_CHANGED, ACTIVITY, CLAIM, PROVIDER, ATTEMPT };
+enum { OUTCOME, DETAIL, DOC, IS_CHANGED, ACTIVITY, CLAIM, USER, STATUS, PROVIDER, ATTEMPT };
 
 // A place that was accepted is delivered now; should the message be lost, the sweeper finds the claim.
 static void publish(struct api_call *call, const struct db_rows *rows)
@@ -25,6 +26,19 @@ static void publish(struct api_call *call, const struct db_rows *rows)
   (void)lane_publish(call->app->lanes, db_rows_text(rows, 0, PROVIDER), &item, 1, trace);
 }
 
+static void log_change(const struct api_call *call, const struct db_rows *rows)
+{
+  char id[48];
+  (void)snprintf(id, sizeof id, "%lld-%lld", (long long)db_rows_i64(rows, 0, ACTIVITY),
+                 (long long)db_rows_i64(rows, 0, CLAIM));
+  LOG(call->app->rt->log, EV_CLAIM_CHANGED, F_STR("action", call->action),
+      F_STR("outcome", db_rows_text(rows, 0, STATUS)), F_STR("activity_code", web_param(call->req, "activityCode")),
+      F_INT("user_id", db_rows_i64(rows, 0, USER)), F_STR("biz_id", web_param(call->req, "bizId")),
+      F_STR("claim_id", id), F_SPAN("duration_s", mono_since(clk_mono(), web_started(call->req))),
+      F_STR("actor", web_actor(call->req)),
+      F_BYTES("trace_id", web_trace(call->req) + TRACE_PARENT_ID_AT, TRACE_ID_DIGITS));
+}
+
 static void on_acted(struct api_call *call, const struct db_rows *rows)
 {
   if (db_rows_count(rows) == 0) {
@@ -32,10 +46,7 @@ static void on_acted(struct api_call *call, const struct db_rows *rows)
     return;
   }
   bool is_changed = db_rows_bool(rows, 0, IS_CHANGED);
-  if (is_changed)
-    LOG(call->app->rt->log, EV_CLAIM_CHANGED, F_STR("action", call->action),
-        F_STR("activity_code", web_param(call->req, "activityCode")), F_STR("biz_id", web_param(call->req, "bizId")),
-        F_STR("actor", web_actor(call->req)));
+  if (is_changed) log_change(call, rows);
   if (is_changed && strcmp(call->action, "accept") == 0 && !db_rows_is_null(rows, 0, PROVIDER)) publish(call, rows);
   if (strcmp(db_rows_text(rows, 0, OUTCOME), "ok") == 0)
     web_reply_json(call->req, 200, db_rows_text(rows, 0, DOC), db_rows_text_len(rows, 0, DOC));

@@ -199,7 +199,10 @@ static void on_released(struct api_call *call, const struct db_rows *rows)
     api_reply_missing(call->req, "NOT_FOUND");
     return;
   }
-  if (strcmp(db_rows_text(rows, 0, 0), "replayed") == 0) web_reply_header(call->req, "Idempotent-Replayed", "true");
+  if (strcmp(db_rows_text(rows, 0, 0), "replayed") == 0)
+    web_reply_header(call->req, "Idempotent-Replayed", "true");
+  else
+    log_order(call, EV_ORDER_RELEASED);
   reply_told(call, 200, rows, 1);
 }
 
