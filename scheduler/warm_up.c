@@ -129,11 +129,13 @@ static void finish(struct warm_up_run *r)
 
 static void give_up(struct warm_up_run *r, const char *code, int status, const char *detail)
 {
-  if (r->web) {
+  struct activity *a = activity_cache_find(r->owner->app->cache, r->search.code);
+  if (r->web)
     web_reply_problem(r->web,
                       &(struct web_problem){
                           .code = code, .status = status, .detail = detail, .retry_after_s = status == 503 ? 1 : 0});
-  }
+  else if (a)
+    a->warmed_for.us = 0;  // so it is tried again
   end_run(r);
 }
 
