@@ -182,7 +182,9 @@ bool app_is_idle(const struct app *app)
 {
   bool broker_works = mq_publisher_is_up(app->mq) && !mq_publisher_is_blocked(app->mq);
   if (web_server_open_requests(app->web) > 0 || claim_batcher_open(app->batcher) > 0) return false;
-  if (db_pool_is_up(app->db) && (!refusal_counts_is_empty(app->refusals) || !peers_has_left(app->peers))) return false;
+  bool is_told =
+      refusal_counts_is_empty(app->refusals) && peers_has_left(app->peers) && intake_queue_is_idle(app->intake);
+  if (db_pool_is_up(app->db) && !is_told) return false;
   return !broker_works || (mq_publisher_open(app->mq) == 0 && event_relay_is_idle(app->events));
 }
 

@@ -200,3 +200,5 @@ void intake_queue_stop(struct intake_queue *q)
   periodic_stop(&q->figures);
   periodic_stop(&q->purge);
 }
+
+bool intake_queue_is_idle(const struct intake_queue *q) { return !q->step.is_busy; }

@@ -16,3 +16,4 @@ struct intake_queue *intake_queue_new(struct runtime *rt, struct db_pool *db, st
 void intake_queue_free(struct intake_queue *q);
 void intake_queue_start(struct intake_queue *q);
 void intake_queue_stop(struct intake_queue *q);
+bool intake_queue_is_idle(const struct intake_queue *q);  // nothing that it judged waits to be told
