@@ -33,9 +33,10 @@ static void on_error(struct db_request *db, const struct db_error *e)
 {
   struct api_call *call = CONTAINER_OF(db, struct api_call, db);
   bool is_refused = e->failure == DB_FAILED_STATEMENT;
+  bool may_pass = is_class(e, "25") || is_class(e, "40") || is_class(e, "53") || is_class(e, "55") || is_class(e, "57");
   if (is_refused && (is_class(e, "22") || is_class(e, "23"))) {
     api_reply_invalid(call->req, "the database refuses a value");
-  } else if (is_refused && !is_class(e, "40") && !is_class(e, "53") && !is_class(e, "57") && !is_class(e, "25")) {
+  } else if (is_refused && !may_pass) {
     web_reply_problem(call->req,
                       &(struct web_problem){.code = "INTERNAL", .status = 500, .detail = "the server's log says more"});
   } else {
