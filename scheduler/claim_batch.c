@@ -121,16 +121,12 @@ static struct wall_time now_of_turn(struct claim_batcher *b)
 static void route(struct claim_batcher *b, struct claim_request *r, struct activity *a)
 {
   r->activity = a;
-  if (a->has_numbers != (r->number_count > 0)) {
-    b->waiting--;
-    claim_batcher_answer_plainly(b, r, VERDICT_INVALID_REQUEST);
-    return;
-  }
   struct clock_view clock = activity_cache_clock(b->cache);
   struct claim_decision d = claim_decide(&a->facts, &clock, now_of_turn(b), b->conf->claims.time_margin, r->quantity);
-  if (!d.ask && d.refusal == VERDICT_ACTIVITY_NOT_FOUND) {
+  bool is_unknown = !d.ask && d.refusal == VERDICT_ACTIVITY_NOT_FOUND;
+  if (is_unknown || a->has_numbers != (r->number_count > 0)) {
     b->waiting--;
-    claim_batcher_answer_plainly(b, r, d.refusal);
+    claim_batcher_answer_plainly(b, r, is_unknown ? VERDICT_ACTIVITY_NOT_FOUND : VERDICT_INVALID_REQUEST);
     return;
   }
   struct claim_lane *lane = lane_of(b, a);
