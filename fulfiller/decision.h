@@ -29,7 +29,7 @@ struct decision {
   // OUTCOME_NOT_FOUND: of a reversal or refund that found nothing to take back, for certain; or an action that was
   // never made, and is not wanted any more.
   enum outcome outcome;
-  const char *review;  // a literal; NULL: no person needed
+  const char *review;  // lives as long as the job; NULL: no person needed
   struct span due;     // the safety net publishes the claim after this
   struct span rung;    // the queue that brings it back earlier; 0: none, `due` does
 };

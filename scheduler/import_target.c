@@ -6,6 +6,7 @@
 #include "sql_scheduler.inc"
 
 #define REASON_CHARS_MAX 500
+#define SOURCE_CHARS_MAX 256
 
 const struct import_target *import_target_of(enum import_what what)
 {
@@ -13,8 +14,8 @@ const struct import_target *import_target_of(enum import_what what)
       [IMPORT_NUMBERS] = {"numbers", {{{"number", IMPORT_NUMBER, true, 0}}, 1}, &SQL_NUMBERS_ADD},
       [IMPORT_QUALIFICATIONS] = {"qualifications",
                                  {{{"userId", IMPORT_ID, true, 0},
-                                   {"source", IMPORT_TEXT, false, CSV_ROW_BYTES_MAX},
-                                   {"batch", IMPORT_TEXT, false, CSV_ROW_BYTES_MAX},
+                                   {"source", IMPORT_TEXT, false, SOURCE_CHARS_MAX},
+                                   {"batch", IMPORT_TEXT, false, SOURCE_CHARS_MAX},
                                    {"ext", IMPORT_EXTRA, false, 0}},
                                   4},
                                  &SQL_QUALIFICATION_IMPORT},
