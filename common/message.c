@@ -106,18 +106,19 @@ static void put_paths(struct buf *out, const char *english, size_t len)
 
 bool message_put_chinese(const struct message_catalogue *c, const char *english, struct buf *out)
 {
-  size_t at = 0, len = 1;
+  size_t at = 0, len = 0;
   struct buf text;
   if (c == NULL) return false;
   buf_init(&text, out->max);
-  while (!put_whole(c, english + at, &text) && len > 0) {
-    len = path_len(english + at);
+  bool is_found = put_whole(c, english, &text);
+  while (!is_found && (len = path_len(english + at)) > 0) {
     at += len + 2;
+    is_found = put_whole(c, english + at, &text);
   }
-  if (len > 0) {
+  if (is_found) {
     put_paths(out, english, at);
     buf_append(out, buf_text(&text), text.len);
   }
   buf_release(&text);
-  return len > 0;
+  return is_found;
 }

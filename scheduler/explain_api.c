@@ -17,7 +17,7 @@ bool explain_api_read(struct web_request *req, bool *out_is_dry_run)
   static const char *const names[] = {"dryRun", "at", NULL};
   const char *dry_run = web_query(req, "dryRun");
   if (!web_query_has_only(req, names)) {
-    api_reply_invalid(req, "the query: must have nothing but dryRun and at");
+    api_reply_invalid(req, "query: must have nothing but dryRun and at");
     return false;
   }
   bool is_dry_run = dry_run != NULL && strcmp(dry_run, "true") == 0;

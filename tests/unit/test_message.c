@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "common/compiler.h"
+#include "common/mem.h"
 #include "common/message.h"
 #include "scheduler/claim.h"
 
@@ -51,6 +52,18 @@ static void assert_chinese(const struct message_catalogue *c, const char *englis
   assert_memory_equal(buf_text(&b), "before:", 7);
   assert_string_equal(buf_text(&b) + 7, expected != NULL ? expected : "");
   buf_release(&b);
+}
+
+// On the heap, so that a look behind their ends is seen.
+static void short_texts_are_read_to_their_end_only(void **state)
+{
+  (void)state;
+  static const char *const texts[] = {"", "x", "xy", "path: ", "path: x", "one: two: x"};
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+    char *text = mem_strdup(texts[i]);
+    assert_chinese(&scheduler_catalogue, text, NULL);
+    mem_free(text);
+  }
 }
 
 static void marks_stand_for_what_differs(void **state)
@@ -203,6 +216,7 @@ static void rows_are_whole(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(short_texts_are_read_to_their_end_only),
       cmocka_unit_test(marks_stand_for_what_differs),
       cmocka_unit_test(a_path_stays_in_front),
       cmocka_unit_test(every_code_has_a_title),
