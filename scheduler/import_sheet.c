@@ -234,6 +234,8 @@ void import_sheet_feed(struct import_sheet *s, const char *bytes, size_t len)
 void import_sheet_end(struct import_sheet *s)
 {
   if (!s->is_broken) judge(s, csv_reader_end(s->reader));
+  for (size_t i = 0; i < IMPORT_COLUMNS_MAX; i++)  // a note grows when it becomes JSON
+    if (buf_result(&s->texts[i]) != RESULT_OK) break_off(s, csv_reader_line(s->reader), "the list is too large");
   if (!s->has_header) break_off(s, 1, "the file is empty: its first line names the columns");
   buf_putc(&s->bad, ']');
 }
