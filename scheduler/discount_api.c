@@ -21,8 +21,12 @@ static void reply_doc(struct api_call *call, int status, const struct db_rows *r
 // Quotes and redemptions say why something is left out.
 static void reply_told(struct api_call *call, int status, const struct db_rows *rows, size_t column)
 {
+  struct buf told;
+  buf_init(&told, WEB_REPLY_BYTES_MAX);
+  api_put_told(&told, call->req, db_rows_text(rows, 0, column), "rejected", "detail");
   web_reply_language(call->req);
-  reply_doc(call, status, rows, column);
+  web_reply_json(call->req, status, buf_text(&told), told.len);
+  buf_release(&told);
 }
 
 static void on_told(struct api_call *call, const struct db_rows *rows)
@@ -130,7 +134,6 @@ void discount_api_quote(struct web_request *req)
   if (call == NULL) return;
   text_from_time(at, text);
   db_args_text(&call->db.args, has_at ? text : NULL);
-  db_args_bool(&call->db.args, web_wants_chinese(req));
   api_call_send(call);
 }
 
@@ -150,7 +153,6 @@ void discount_api_redemption_get(struct web_request *req)
   if (!read_order_id(req, &id)) return;
   struct api_call *call = api_call_new(req, &SQL_REDEMPTION_GET, on_told);
   db_args_text(&call->db.args, id);
-  db_args_bool(&call->db.args, web_wants_chinese(req));
   api_call_send(call);
 }
 
@@ -189,7 +191,6 @@ void discount_api_redeem(struct web_request *req)
   struct api_call *call = call_with_doc(req, discount_order_check, id, &SQL_DISCOUNT_REDEEM, on_redeemed);
   if (call == NULL) return;
   db_args_text(&call->db.args, web_actor(req));
-  db_args_bool(&call->db.args, web_wants_chinese(req));
   api_call_send(call);
 }
 
@@ -213,6 +214,5 @@ void discount_api_release(struct web_request *req)
   struct api_call *call = api_call_new(req, &SQL_DISCOUNT_RELEASE, on_released);
   db_args_text(&call->db.args, id);
   db_args_text(&call->db.args, web_actor(req));
-  db_args_bool(&call->db.args, web_wants_chinese(req));
   api_call_send(call);
 }

@@ -144,7 +144,6 @@ int discount_command_quote(const void *config, struct log *log, int argc, char *
     db_args_init(&args);
     db_args_text(&args, order);
     db_args_null(&args);
-    db_args_bool(&args, false);
     show(&c, &SQL_DISCOUNT_QUOTE, &args, "order", c.words[0]);
     db_args_release(&args);
     cli_close(&c.cli);

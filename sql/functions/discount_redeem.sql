@@ -1,21 +1,21 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Discounts of an order are used up, and given back, once.
 
--- Parameters: a redemption, i_chinese. Result: the answer as JSON text. Locks, errors: none.
-create or replace function largesse.redemption_doc(i_redemption largesse.redemption, i_chinese boolean) returns text
+-- Parameters: a redemption. Result: the answer as JSON text. Locks, errors: none.
+create or replace function largesse.redemption_doc(i_redemption largesse.redemption) returns text
 language sql stable
 as $$
-  select format('{%s,"status":"%s","redeemedAt":"%s"%s}', largesse.discount_answer(i_redemption.answer, i_chinese),
+  select format('{%s,"status":"%s","redeemedAt":"%s"%s}', largesse.discount_answer(i_redemption.answer),
     case when i_redemption.released_at is null then 'redeemed' else 'released' end, largesse.time_text(i_redemption.redeemed_at),
     coalesce(',"releasedAt":"' || largesse.time_text(i_redemption.released_at) || '"', ''))
 $$;
 
--- Parameters: i_order_id, i_chinese. Result: the newest redemption of the order, in force or released; null if it never had one. Locks, errors: none.
-create or replace function largesse.redemption_json(i_order_id text, i_chinese boolean) returns text
+-- Parameters: i_order_id. Result: the newest redemption of the order, in force or released; null if it never had one. Locks, errors: none.
+create or replace function largesse.redemption_json(i_order_id text) returns text
 language sql stable security definer
 set search_path = largesse, pg_temp
 as $$
-  select largesse.redemption_doc(m, i_chinese) from largesse.redemption m where m.order_id = i_order_id order by m.id desc limit 1
+  select largesse.redemption_doc(m) from largesse.redemption m where m.order_id = i_order_id order by m.id desc limit 1
 $$;
 
 -- Writes down what was evaluated: lines, rules with their versions, and the units of coupons that they use up, the lowest free ones of each.
@@ -49,10 +49,10 @@ end $$;
 
 -- Redeems an order: evaluates it once more and uses its coupons up, in one transaction. Idempotent by the order's id: the same content again is the same
 -- redemption, other content is refused. After a release the order may be redeemed again, as a new one.
--- Parameters: i_order: as discount_evaluate; i_actor; i_chinese. Result: outcome redeemed | replayed | a refusal's code; detail for people; coupons: those at fault, a
+-- Parameters: i_order: as discount_evaluate; i_actor. Result: outcome redeemed | replayed | a refusal's code; detail for people; coupons: those at fault, a
 -- JSON array; doc: the redemption as JSON text. A coupon that is used, unknown or no valid one refuses the whole; one that no rule takes stays free.
 -- Locks: an advisory lock on the order, then the claims, ascending. Errors: 40P01 (repeat).
-create or replace function largesse.discount_redeem(i_order jsonb, i_actor text, i_chinese boolean)
+create or replace function largesse.discount_redeem(i_order jsonb, i_actor text)
 returns table (outcome text, detail text, coupons text, doc text)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
@@ -71,8 +71,8 @@ begin
   select * into v_old from largesse.redemption m where m.order_id = v_order and m.released_at is null;
   if found then
     outcome := case when v_old.asked = v_asked then 'replayed' else 'BIZ_ID_REUSED' end;
-    detail := case when v_old.asked = v_asked then null when i_chinese then '该订单已按其他内容核销' else 'the order was redeemed with other content' end;
-    doc := case when v_old.asked = v_asked then largesse.redemption_doc(v_old, i_chinese) end;
+    detail := case when v_old.asked = v_asked then null else 'the order was redeemed with other content' end;
+    doc := case when v_old.asked = v_asked then largesse.redemption_doc(v_old) end;
     return next; return;
   end if;
   perform 1 from (select split_part(g, '-', 1)::bigint as a, split_part(g, '-', 2)::bigint as c from jsonb_array_elements_text(i_order -> 'coupons') g) k
@@ -82,7 +82,7 @@ begin
     from jsonb_array_elements(v_answer -> 'rejected') with ordinality as u(r, n) where r ->> 'reason' in ('COUPON_USED', 'COUPON_NOT_FOUND', 'COUPON_NOT_VALID');
   if v_fault.reason is not null then
     outcome := case v_fault.reason when 'COUPON_USED' then 'COUPON_USED' when 'COUPON_NOT_FOUND' then 'CLAIM_NOT_FOUND' else 'STATE_CONFLICT' end;
-    detail := (v_fault.first ->> 'coupon') || ': ' || largesse.discount_reason_text(v_fault.reason, v_fault.first -> 'about', i_chinese);
+    detail := (v_fault.first ->> 'coupon') || ': ' || largesse.discount_reason_text(v_fault.reason, v_fault.first -> 'about');
     coupons := v_fault.coupons::text;
     return next; return;
   end if;
@@ -90,14 +90,14 @@ begin
     values (v_order, v_asked, v_answer, (v_answer ->> 'total')::bigint, (v_answer ->> 'discount')::bigint, (v_answer ->> 'payable')::bigint, largesse.clock_now(), i_actor)
     returning * into v_new;
   perform largesse.redemption_write(v_new.id, v_answer);
-  outcome := 'redeemed'; doc := largesse.redemption_doc(v_new, i_chinese);
+  outcome := 'redeemed'; doc := largesse.redemption_doc(v_new);
   return next;
 end $$;
 
 -- Releases an order: its coupons are free again. Once: a second release changes nothing.
--- Parameters: i_order_id, i_actor, i_chinese. Result: outcome released | replayed | NOT_FOUND; doc: the redemption as JSON text.
+-- Parameters: i_order_id, i_actor. Result: outcome released | replayed | NOT_FOUND; doc: the redemption as JSON text.
 -- Locks: an advisory lock on the order. Errors: none.
-create or replace function largesse.discount_release(i_order_id text, i_actor text, i_chinese boolean)
+create or replace function largesse.discount_release(i_order_id text, i_actor text)
 returns table (outcome text, doc text)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off
@@ -112,10 +112,10 @@ begin
   update largesse.redemption m set released_at = v_now, released_by = i_actor where m.order_id = i_order_id and m.released_at is null returning * into v_row;
   if found then
     update largesse.coupon_use u set released_at = v_now where u.redemption_id = v_row.id and u.released_at is null;
-    outcome := 'released'; doc := largesse.redemption_doc(v_row, i_chinese);
+    outcome := 'released'; doc := largesse.redemption_doc(v_row);
     return next; return;
   end if;
-  doc := largesse.redemption_json(i_order_id, i_chinese);
+  doc := largesse.redemption_json(i_order_id);
   outcome := case when doc is null then 'NOT_FOUND' else 'replayed' end;
   return next;
 end $$;

@@ -24,13 +24,13 @@ $$;
 create function probe.redeem(i_order text, i_amounts bigint[], i_users bigint[]) returns text language plpgsql as $$
 declare v record;
 begin
-  select * into v from largesse.discount_redeem(probe.order_doc(i_order, i_amounts, i_users), 'shop', false);
+  select * into v from largesse.discount_redeem(probe.order_doc(i_order, i_amounts, i_users), 'shop');
   return concat_ws(' ', v.outcome, v.doc::jsonb ->> 'payable', v.doc::jsonb ->> 'status', v.detail, v.coupons);
 end $$;
 create function probe.release(i_order text) returns text language plpgsql as $$
 declare v record;
 begin
-  select * into v from largesse.discount_release(i_order, 'shop', false);
+  select * into v from largesse.discount_release(i_order, 'shop');
   return concat_ws(' ', v.outcome, v.doc::jsonb ->> 'payable', v.doc::jsonb ->> 'status');
 end $$;
 -- "user:unit order" of what is used.
@@ -44,18 +44,18 @@ begin
   if i_found is distinct from i_expected then raise exception E'%:\nexpected %\nfound    %', i_what, i_expected, i_found; end if;
 end $$;
 
-select probe.same('a quote uses nothing', (largesse.discount_quote(probe.order_doc('o1', '{600000,400000}', '{1,2}'), null, false)::jsonb ->> 'payable') || ' ' || probe.used(), '882000 none');
-create table probe.quoted as select largesse.discount_quote(probe.order_doc('o1', '{600000,400000}', '{1,2}'), null, false)::jsonb as answer;
+select probe.same('a quote uses nothing', (largesse.discount_quote(probe.order_doc('o1', '{600000,400000}', '{1,2}'), null)::jsonb ->> 'payable') || ' ' || probe.used(), '882000 none');
+create table probe.quoted as select largesse.discount_quote(probe.order_doc('o1', '{600000,400000}', '{1,2}'), null)::jsonb as answer;
 select probe.same('redeemed', probe.redeem('o1', '{600000,400000}', '{1,2}'), 'redeemed 882000 redeemed');
 select probe.same('both are used', probe.used(), '1:1 o1, 2:1 o1');
 select probe.same('again', probe.redeem('o1', '{600000,400000}', '{1,2}'), 'replayed 882000 redeemed');
 select probe.same('other lines', probe.redeem('o1', '{600000,400001}', '{1,2}'), 'BIZ_ID_REUSED the order was redeemed with other content');
 select probe.same('other coupons', probe.redeem('o1', '{600000,400000}', '{1}'), 'BIZ_ID_REUSED the order was redeemed with other content');
-select probe.same('its answer is that of the quote', (largesse.redemption_json('o1', false)::jsonb - '{status,redeemedAt}'::text[])::text,
+select probe.same('its answer is that of the quote', (largesse.redemption_json('o1')::jsonb - '{status,redeemedAt}'::text[])::text,
                   (select answer from probe.quoted)::text);
 select probe.same('used elsewhere', probe.redeem('o2', '{600000,400000}', '{4,2}'), 'COUPON_USED ' || probe.claim_of(2) || ': the coupon is used up by order o1 ["' || probe.claim_of(2) || '"]');
 select probe.same('and nothing of it is', probe.used(), '1:1 o1, 2:1 o1');
-select probe.same('in a quote it is left out', largesse.discount_quote(probe.order_doc('o2', '{1000000}', '{2,4}'), null, false)::jsonb -> 'rejected' -> 0 ->> 'reason', 'COUPON_USED');
+select probe.same('in a quote it is left out', largesse.discount_quote(probe.order_doc('o2', '{1000000}', '{2,4}'), null)::jsonb -> 'rejected' -> 0 ->> 'reason', 'COUPON_USED');
 select probe.same('unknown', probe.redeem('o2', '{500000}', '{0}'), 'CLAIM_NOT_FOUND 1-1: there is no such claim ["1-1"]');
 select probe.same('not delivered yet', probe.redeem('o2', '{500000}', '{5}'), 'STATE_CONFLICT ' || probe.claim_of(5) || ': the claim is no valid coupon: it is issuing ["' || probe.claim_of(5) || '"]');
 select probe.same('what no rule takes stays free', probe.redeem('o2', '{499999}', '{4}') || ', ' || probe.used(), 'redeemed 449999 redeemed, 1:1 o1, 2:1 o1');

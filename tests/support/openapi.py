@@ -127,7 +127,23 @@ def check_routes(bin_dir):
                 faults.add(f"{where}: its path parameters are described otherwise")
         for o in told.values():
             faults.add(f"openapi.yaml: {o}: the {daemon} has no such route")
-    return faults.end(f"{count} routes")
+    examples = list(examples_of(load()))
+    for where, schema, example in examples:
+        for error in jsonschema.Draft202012Validator(schema).iter_errors(example):
+            faults.add(f"{where}: {error.json_path}: {error.message[:200]}")
+    return faults.end(f"{count} routes, {len(examples)} examples")
+
+
+def examples_of(document):
+    """Each example of a body, with its place and schema."""
+    for path, item in document["paths"].items():
+        for method in (m for m in METHODS if m in item):
+            bodies = [("request", item[method].get("requestBody", {}))] + list(item[method]["responses"].items())
+            for name, body in bodies:
+                for kind, content in body.get("content", {}).items():
+                    given = [content["example"]] if "example" in content else []
+                    for example in given + [named["value"] for named in content.get("examples", {}).values()]:
+                        yield f"openapi.yaml: {method.upper()} {path}: {name}: example of {kind}", content["schema"], example
 
 
 # --- texts for people
@@ -188,7 +204,7 @@ class Checker:
         for name in sorted(TOLD_HEADERS & set(given) - set(told)):
             self.faults.add(f"{where}: header {name} is not described")
 
-    def check_body(self, where, response, kind, body):
+    def check_body(self, where, response, kind, head, body):
         content = response.get("content", {})
         kind = kind.split(";")[0]
         if kind not in content:
@@ -200,8 +216,7 @@ class Checker:
                 self.faults.add(f"{where}: {place}: {message}")
             return
         value = json.loads(body)
-        if kind == "application/problem+json" and "/redemption:" not in where:  # SQL has those in both languages
-            self.check_texts(where, value)
+        self.check_texts(where, value, re.search(r"\r\ncontent-language: en\r", head, re.IGNORECASE))
         schema = content[kind]["schema"]
         if not self.is_new(id(schema), shape(value)):
             return
@@ -209,10 +224,14 @@ class Checker:
         for place, message in self.faults_of(schema, value):
             self.faults.add(f"{where}: {place}: {message}")
 
-    def check_texts(self, where, problem):
-        """Each text for people has a row, or is Chinese already."""
-        for text in [problem.get("detail")] + [row["reason"] for row in problem.get("rejected", [])]:
-            if text and text.isascii() and self.is_new(text) and not self.texts.match(text):
+    def check_texts(self, where, value, is_english):
+        """Where an answer says that it is English, each text in it has a Chinese one."""
+        if not is_english or not isinstance(value, dict):
+            return
+        told = [value.get("detail"), value.get("refusal", {}).get("detail")] + [row["detail"] for row in value.get("warnings", [])]
+        told += [row["reason"] if "line" in row else row["detail"] for row in value.get("rejected", [])]
+        for text in told:
+            if text and self.is_new(text) and not self.texts.match(text):
                 self.faults.add(f"{where}: no messages.def has a Chinese text for: {text}")
 
     def check_sent(self, where, operation, exchange, query):
@@ -257,7 +276,7 @@ class Checker:
         kind = re.search(r"\r\ncontent-type: ([^\r]*)", head, re.IGNORECASE)
         self.check_headers(where, response, head, status)
         if exchange["body"] is not None and exchange["method"] != "HEAD":
-            self.check_body(where, response, kind.group(1) if kind else "", exchange["body"])
+            self.check_body(where, response, kind.group(1) if kind else "", head, exchange["body"])
         if operation and status < 300:
             self.check_sent(where, operation, exchange, query)
 

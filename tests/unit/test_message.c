@@ -167,6 +167,38 @@ static void every_verdict_has_a_text(void **state)
   }
 }
 
+// What largesse.discount_reason_text says, with one value of each kind.
+static void every_reason_of_a_discount_has_a_text(void **state)
+{
+  (void)state;
+  static const char *const reasons[] = {
+      "the rule is not valid at this time, it starts at 2026-10-01T00:00:00.000000Z",
+      "the rule is not valid at this time, it ends at 2026-10-01T00:00:00.000000Z",
+      "the rule is not valid at this time, it starts at 2026-10-01T00:00:00.000000Z, it ends at "
+      "2026-10-02T00:00:00.000000Z",
+      "the rule is for orders in CNY",
+      "not together with other offers of group mall: mall-a is applied",
+      "the order's total of 100 does not reach 500000",
+      "it takes a coupon of voucher-100",
+      "at most 2 per order",
+      "nothing is left to pay",
+      "the discount rounds to nothing",
+      "there is no such claim",
+      "the claim is no valid coupon: it is being taken back",
+      "the coupon is used up by order o-1",
+      "no rule takes coupons of voucher-100",
+  };
+  for (size_t i = 0; i < ARRAY_LEN(reasons); i++) {
+    struct buf b;
+    buf_init(&b, 4096);
+    if (!message_put_chinese(&scheduler_catalogue, reasons[i], &b)) fail_msg("%s", reasons[i]);
+    buf_release(&b);
+  }
+  assert_chinese(&scheduler_catalogue, reasons[2],
+                 "不在有效期内，开始于 2026-10-01T00:00:00.000000Z，结束于 2026-10-02T00:00:00.000000Z");
+  assert_chinese(&scheduler_catalogue, reasons[4], "不能与同组（mall）的优惠 mall-a 同时使用");
+}
+
 // Bit n for %n.
 static unsigned marks_of(const char *text)
 {
@@ -221,6 +253,7 @@ int main(void)
       cmocka_unit_test(a_path_stays_in_front),
       cmocka_unit_test(every_code_has_a_title),
       cmocka_unit_test(every_verdict_has_a_text),
+      cmocka_unit_test(every_reason_of_a_discount_has_a_text),
       cmocka_unit_test(rows_are_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

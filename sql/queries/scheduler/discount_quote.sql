@@ -1,2 +1,2 @@
 -- SPDX-License-Identifier: Apache-2.0
-select largesse.discount_quote($1::jsonb, $2::timestamptz, $3::boolean)
+select largesse.discount_quote($1::jsonb, $2::timestamptz)

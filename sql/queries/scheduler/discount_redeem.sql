@@ -1,2 +1,2 @@
 -- SPDX-License-Identifier: Apache-2.0
-select outcome, detail, coupons, doc from largesse.discount_redeem($1::jsonb, $2::text, $3::boolean)
+select outcome, detail, coupons, doc from largesse.discount_redeem($1::jsonb, $2::text)

@@ -1,2 +1,2 @@
 -- SPDX-License-Identifier: Apache-2.0
-select largesse.redemption_json($1::text, $2::boolean)
+select largesse.redemption_json($1::text)
