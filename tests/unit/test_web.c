@@ -308,42 +308,6 @@ static void requests_are_counted(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup_started, teardown)
 
-// Quality values decide, the first of equals wins; problems say which language they are in.
-static void problems_come_in_two_languages(void **state)
-{
-  struct fixture *f = *state;
-  static const struct {
-    const char *accept;
-    bool is_chinese;
-  } cases[] = {
-      {"", false},
-      {"zh-CN", true},
-      {"zh", true},
-      {"ZH-hans-cn;q=0.3", true},
-      {"zh-CN, zh;q=0.8, en", true},
-      {"en, zh-CN", false},
-      {"en-GB;q=0.7, zh;q=0.8", true},
-      {"zh;q=0.7,\ten;q=0.8", false},
-      {"zh;q=0", false},
-      {"zha, de", false},
-      {"fr;q=0.5, zh ; q=0.6", true},
-      {"zh;q=nonsense, en;q=0.1", false},
-  };
-  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-    char request[256];
-    (void)snprintf(request, sizeof request, "GET /nowhere HTTP/1.1\r\n" HOST "Accept-Language: %s\r\n\r\n",
-                   cases[i].accept);
-    const char *got = ask(f, request);
-    if (cases[i].is_chinese != (strstr(got, "\r\nContent-Language: zh\r\n") != NULL)) fail_msg("%s", cases[i].accept);
-    assert_has(got, "\r\nVary: Accept-Language\r\n");
-    assert_has(got, "\"type\":\"/problems/not-found\"");
-    assert_has(got, "\"code\":\"NOT_FOUND\"");
-    assert_has(got, cases[i].is_chinese ? "\"title\":\"未找到\"" : "\"title\":\"Not found\"");
-    assert_has(got,
-               cases[i].is_chinese ? "\"detail\":\"此路径不存在。\"" : "\"detail\":\"There is nothing at this path.\"");
-  }
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -351,7 +315,6 @@ int main(void)
       T(pipelined_requests_are_answered_in_order),
       T(a_late_reply_comes_before_the_next_request_is_handled),
       T(reads_path_query_headers_and_language),
-      T(problems_come_in_two_languages),
       T(parameters_survive_a_body_that_moves_the_buffer),
       T(malformed_paths_and_queries_are_400),
       T(header_values_with_line_ends_are_left_out),
