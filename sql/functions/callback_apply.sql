@@ -30,7 +30,7 @@ end $$;
 -- Locks: as claim_move; the caller holds the stock. Errors: 40P01 (repeat).
 create or replace function largesse.callback_refused(i_claim largesse.claim, i_code text, i_detail text, i_can_inquire boolean) returns text
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_now     timestamptz := largesse.clock_now();
@@ -63,7 +63,7 @@ end $$;
 -- Locks: as claim_reversal_end; the caller holds the stock. Errors: as claim_reversal_end.
 create or replace function largesse.callback_reversal(i_claim largesse.claim, i_outcome text) returns text
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 begin
   if i_claim.reversed_at is not null then return 'ignored'; end if;
@@ -80,7 +80,7 @@ end $$;
 -- Parameters: as callback_decide. Result: the state of the callback. Locks: as claim_paid and claim_payment_refused; the caller holds the stock. Errors: 40P01, 40001 (repeat).
 create or replace function largesse.callback_payment(i_claim largesse.claim, i_callback largesse.callback, i_can_inquire boolean) returns text
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_now     timestamptz := largesse.clock_now();
@@ -96,7 +96,7 @@ begin
       return 'ignored';
     end if;
     perform 1 from largesse.claim_paid(v_key, v_id, array[i_callback.ref]);
-    select c.* into v_claim from largesse.claim c where c.activity_id = i_claim.activity_id and c.id = i_claim.id;
+    v_claim := largesse.claim_row(i_claim.activity_id, i_claim.id);
     return case when v_claim.refund is not null then 'owes_refund' when v_claim.review_cause = 'late_payment' then 'paid_late' else 'applied' end;
   end if;
   if i_callback.outcome <> 'refused' then return 'ignored'; end if;
@@ -118,7 +118,7 @@ end $$;
 -- Locks: as claim_refunded. Errors: 40P01 (repeat).
 create or replace function largesse.callback_refund(i_claim largesse.claim, i_outcome text) returns text
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 begin
   if i_claim.refund = 'done' then return case i_outcome when 'refused' then 'contradicts' else 'ignored' end; end if;
@@ -134,7 +134,7 @@ end $$;
 -- its record. Parameters: the claim's row, held by the caller; the action; provider, what was said, body. Result: the letter's id. Locks: the caller's. Errors: none.
 create or replace function largesse.callback_mismatch(i_claim largesse.claim, i_action text, i_provider text, i_detail text, i_body text) returns bigint
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_now     timestamptz := largesse.clock_now();
@@ -163,7 +163,7 @@ end $$;
 -- Result: the state of the callback. Locks: as claim_move; the caller holds the stock where something may be given back. Errors: as claim_move.
 create or replace function largesse.callback_decide(i_claim largesse.claim, i_callback largesse.callback, i_expected bigint, i_can_inquire boolean) returns text
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_told record;
@@ -204,7 +204,7 @@ create or replace function largesse.callback_apply(
 returns table (verdict text, letter_id bigint, biz_id text, activity_code text, trace uuid)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -224,7 +224,7 @@ begin
   if i_outcome = 'refused' or i_action in ('reverse', 'charge') then
     perform 1 from largesse.stock s where s.activity_id = i_activity_id order by s.segment for update;
   end if;
-  select c.* into v_claim from largesse.claim c where c.activity_id = i_activity_id and c.id = i_claim_id for no key update;
+  v_claim := largesse.claim_row_held(i_activity_id, i_claim_id);
   select w.* into v_reward from largesse.reward w where w.id = largesse.step_terms(i_action, v_claim.reward_id, v_claim.payment_id) and w.provider = i_provider;
   verdict := case when v_reward.id is null then case i_outcome when 'ignored' then 'ignored' else 'unmatched' end
                   else largesse.callback_decide(v_claim, v_callback, v_reward.amount * v_claim.quantity, i_can_inquire) end;

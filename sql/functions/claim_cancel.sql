@@ -15,16 +15,16 @@ $$;
 -- Parameters: the claim. Result: its row. Locks: as claim_holdings_lock, then the claim. Errors: 40P01, 40001 (repeat).
 create or replace function largesse.claim_held(i_activity_id bigint, i_claim_id bigint) returns largesse.claim
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_claim largesse.claim;
 begin
   perform largesse.claim_holdings_lock(i_activity_id, array[i_claim_id], 100);
-  select * into v_claim from largesse.claim c where c.activity_id = i_activity_id and c.id = i_claim_id for no key update;
+  v_claim := largesse.claim_row_held(i_activity_id, i_claim_id);
   if v_claim.deadline <= largesse.clock_now() then
     perform largesse.claim_expire_these(i_activity_id, array[i_claim_id]);
-    select * into v_claim from largesse.claim c where c.activity_id = i_activity_id and c.id = i_claim_id;
+    v_claim := largesse.claim_row(i_activity_id, i_claim_id);
   end if;
   return v_claim;
 end $$;
@@ -35,7 +35,7 @@ end $$;
 create or replace function largesse.claim_cancel(i_activity_id bigint, i_claim_id bigint, i_reason text)
 returns table (outcome text, detail text, doc text, is_changed boolean)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_claim largesse.claim := largesse.claim_held(i_activity_id, i_claim_id);
@@ -54,7 +54,7 @@ begin
   elsif v_claim.status in ('waiting', 'offered', 'held') or v_claim.status = 'succeeded' and v_act.kind = 'registration' and v_claim.reversal is null then
     perform largesse.claim_move(array[i_activity_id], array[i_claim_id], 'cancelled', null,
                                 array[case when i_reason is not null then 'CANCELLED' end], array[i_reason]);
-    select * into v_claim from largesse.claim c where c.activity_id = i_activity_id and c.id = i_claim_id;
+    v_claim := largesse.claim_row(i_activity_id, i_claim_id);
     is_changed := true;
   else
     outcome := 'STATE_CONFLICT';
@@ -70,7 +70,7 @@ end $$;
 create or replace function largesse.claim_accept(i_activity_id bigint, i_claim_id bigint)
 returns table (outcome text, detail text, doc text, is_changed boolean, provider text, attempt int)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_claim largesse.claim := largesse.claim_held(i_activity_id, i_claim_id);
@@ -82,7 +82,7 @@ begin
   is_changed := v_claim.status = 'offered';
   if is_changed then
     perform largesse.claim_confirm(i_activity_id, array[i_claim_id]);
-    select * into v_claim from largesse.claim c where c.activity_id = i_activity_id and c.id = i_claim_id;
+    v_claim := largesse.claim_row(i_activity_id, i_claim_id);
     if v_claim.status = 'issuing' then
       select w.provider, v_claim.attempts into provider, attempt from largesse.reward w where w.id = v_claim.reward_id;
     end if;

@@ -17,9 +17,7 @@ begin
          array_agg(case c.status when 'held' then 'HOLD_EXPIRED' else 'OFFER_EXPIRED' end) as codes,
          array_agg('not ' || case c.status when 'held' then 'paid for' else 'accepted' end || ' until ' || largesse.time_text(c.deadline)) as details
     into v_due
-    from (select c.* from (select i_activity_id as activity_id, r.id from unnest(i_claim_ids) r(id) order by r.id offset 0) r
-            join largesse.claim c on c.activity_id = r.activity_id and c.id = r.id
-           where c.status in ('held', 'offered') order by c.activity_id, c.id for no key update of c) c;
+    from unnest(largesse.claim_rows_held(array_fill(i_activity_id, array[cardinality(i_claim_ids)]), i_claim_ids)) c where c.status in ('held', 'offered');
   if v_due.keys is null then return 0; end if;
   select count(*) into v_moved from largesse.claim_move(v_due.keys, v_due.claims, 'expired', null, v_due.codes, v_due.details);
   return v_moved;

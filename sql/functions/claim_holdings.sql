@@ -5,9 +5,11 @@
 -- Gives units of stock back, to the segments that gave them. Parameters: i_activity_id, i_quantity. Result: none.
 -- Locks: the caller holds all stock rows of the activity. Errors: 23514 when more is given back than was taken.
 create or replace function largesse.stock_give(i_activity_id bigint, i_quantity bigint) returns void
-language sql volatile
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
 as $$
+begin
   with room as (
     select s.segment, s.taken, sum(s.taken) over (order by s.remaining, s.segment) - s.taken as before,
            row_number() over (order by s.remaining desc, s.segment desc) = 1 as is_last
@@ -17,8 +19,8 @@ as $$
       from room r where r.before < i_quantity
   )
   update largesse.stock s set remaining = s.remaining + share.units, taken = s.taken - share.units
-    from share where s.activity_id = i_activity_id and s.segment = share.segment
-$$;
+    from share where s.activity_id = i_activity_id and s.segment = share.segment;
+end $$;
 
 -- Locks what a move of claims may change, in the order in which everybody does: stock; then, of their users, event limits, groups, points; then their numbers.
 -- The first of the waiting list may move too, when a place returns. What belongs to the activity alone is guarded by its stock rows.
@@ -26,7 +28,7 @@ $$;
 create or replace function largesse.claim_holdings_lock(i_activity_id bigint, i_claim_ids bigint[], i_waiting int) returns void
 language plpgsql volatile
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_act   largesse.activity;
@@ -37,7 +39,8 @@ begin
   if v_act.event_code is null and v_act.exclusive_group is null and v_act.kind not in ('exchange', 'number') then return; end if;
   v_users := array(
     select c.user_id from unnest(i_claim_ids) r(id)
-     cross join lateral (select c.user_id from largesse.claim c where c.activity_id = i_activity_id and c.id = r.id limit 1) c
+     cross join lateral (  -- as in claim_row
+       select c.user_id from largesse.claim c where c.activity_id = i_activity_id and c.id between r.id and r.id order by c.id limit 1) c
     union
     select e.user_id from (select e.user_id from largesse.waiting_entry e where e.activity_id = i_activity_id order by e.position limit i_waiting) e
     order by 1);
@@ -60,14 +63,20 @@ end $$;
 create or replace function largesse.claim_numbers_lock(i_activity_ids bigint[], i_claim_ids bigint[]) returns void
 language plpgsql volatile
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 as $$
+declare
+  v_first bigint := (select min(a) from unnest(i_activity_ids) a);
+  v_last  bigint := (select max(a) from unnest(i_activity_ids) a);
 begin
   -- One look-up for each number, in their order: joined, they would be found by reading all numbers of the activity while the table looks small to the planner.
+  -- The range of activities leaves only their months' partitions; that of ids is as in claim_row.
   perform 1
     from (select c.activity_id, asked.number
             from unnest(i_activity_ids, i_claim_ids) r(a, c)
-            cross join lateral (select k.activity_id, k.numbers from largesse.claim k where k.activity_id = r.a and k.id = r.c limit 1) c
+            cross join lateral (
+              select k.activity_id, k.numbers from largesse.claim k
+               where k.activity_id between v_first and v_last and k.activity_id = r.a and k.id between r.c and r.c order by k.id limit 1) c
             cross join lateral unnest(c.numbers) as asked(number)
            order by 1, 2 offset 0) asked
     cross join lateral (select from largesse.activity_number n where n.activity_id = asked.activity_id and n.number = asked.number limit 1 for update) n;
@@ -90,26 +99,35 @@ $$;
 create or replace function largesse.claim_give_back(i_act largesse.activity, i_claims largesse.claim[]) returns void
 language plpgsql volatile
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_claim largesse.claim;
+  v_claim    largesse.claim;
+  v_quantity bigint := (select sum(c.quantity) from unnest(i_claims) c);
 begin
-  perform largesse.stock_give(i_act.id, (select sum(c.quantity)::bigint from unnest(i_claims) c));
-  update largesse.usage u set used = u.used - g.quantity
-    from largesse.claim_allowances(i_act, i_claims) g
-   where g.period <> 'event' and u.activity_id = g.activity_id and u.user_id = g.user_id and u.period = g.period and u.period_start = g.start;
+  perform largesse.stock_give(i_act.id, v_quantity);
+  if exists (select from largesse.activity_limit l where l.activity_id = i_act.id and l.period <> 'event') then
+    execute format($q$
+      update %s u set used = u.used - g.quantity
+        from largesse.claim_allowances($1, $2) g
+       where g.period <> 'event' and u.activity_id = g.activity_id and u.user_id = g.user_id and u.period = g.period and u.period_start = g.start
+      $q$, largesse.month_relation('usage', array[i_act.id])) using i_act, i_claims;
+  end if;
   if i_act.event_code is not null then
-    update largesse.event_usage u set used = u.used - g.quantity
-      from largesse.claim_allowances(i_act, i_claims) g where g.period = 'event' and u.event_code = g.event_code and u.user_id = g.user_id;
+    execute $q$
+      update largesse.event_usage u set used = u.used - g.quantity
+        from largesse.claim_allowances($1, $2) g where g.period = 'event' and u.event_code = g.event_code and u.user_id = g.user_id
+      $q$ using i_act, i_claims;
   end if;
   if i_act.kind = 'exchange' then
     foreach v_claim in array i_claims loop
       if v_claim.points is not null then perform largesse.points_return(v_claim); end if;
     end loop;
   elsif i_act.kind = 'number' then
-    update largesse.activity_number n set status = 'available', claim_id = null
-      from unnest(i_claims) c where n.activity_id = c.activity_id and n.claim_id = c.id;
+    execute $q$
+      update largesse.activity_number n set status = 'available', claim_id = null
+        from unnest($1) c where n.activity_id = c.activity_id and n.claim_id = c.id
+      $q$ using i_claims;
   end if;
 end $$;
 
@@ -176,17 +194,23 @@ end $$;
 create or replace function largesse.claim_leave(i_act largesse.activity, i_claims largesse.claim[]) returns void
 language plpgsql volatile
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 as $$
 begin
   if i_act.exclusive_group is not null then
-    update largesse.group_member m set live = m.live - g.claims
-      from (select i_act.exclusive_group as name, c.user_id, count(*) as claims from unnest(i_claims) c group by 2) g
-     where m.group_name = g.name and m.user_id = g.user_id and m.activity_id = i_act.id;
+    execute $q$
+      update largesse.group_member m set live = m.live - g.claims
+        from (select ($1).exclusive_group as name, c.user_id, count(*) as claims from unnest($2) c group by 2) g
+       where m.group_name = g.name and m.user_id = g.user_id and m.activity_id = ($1).id
+      $q$ using i_act, i_claims;
   end if;
-  -- Also where the list was switched off since.
-  update largesse.qualification q set claim_id = null
-    from unnest(i_claims) c where q.activity_id = c.activity_id and q.user_id = c.user_id and q.claim_id = c.id;
+  -- Also where the list was switched off since; most activities never had one.
+  if exists (select from largesse.qualification q where q.activity_id = i_act.id) then
+    execute $q$
+      update largesse.qualification q set claim_id = null
+        from unnest($1) c where q.activity_id = c.activity_id and q.user_id = c.user_id and q.claim_id = c.id
+      $q$ using i_claims;
+  end if;
 end $$;
 
 -- Claims that had ended and live again. Parameters: i_act, i_claims. Result: none. Locks: as claim_leave. Errors: as claim_take_up.

@@ -49,8 +49,14 @@ $$;
 -- A claim as every answer and event shows it.
 -- Parameters: i_claim (the row), i_activity_code. Result: JSON text. Locks: none. Errors: none.
 create or replace function largesse.claim_json(i_claim largesse.claim, i_activity_code text) returns text
-language sql stable
+language plpgsql stable
+set plan_cache_mode = force_generic_plan  -- making the plan costs more than all the rest
 as $$
-  select largesse.claim_doc(i_claim, i_activity_code, (select r.code from largesse.reward r where r.id = i_claim.reward_id),
-                            largesse.claim_reversal_attempts(i_claim.activity_id, i_claim.id))
-$$;
+declare
+  v_reward_code text;
+  v_reversals   bigint;
+begin
+  if i_claim.reward_id is not null then select r.code into v_reward_code from largesse.reward r where r.id = i_claim.reward_id; end if;
+  if i_claim.reversal is not null then v_reversals := largesse.claim_reversal_attempts(i_claim.activity_id, i_claim.id); end if;
+  return largesse.claim_doc(i_claim, i_activity_code, v_reward_code, v_reversals);
+end $$;

@@ -15,72 +15,70 @@ create or replace function largesse.claim_move_alone(
 returns table (activity_id bigint, claim_id bigint)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set plan_cache_mode = force_custom_plan  -- a plan made while the table was empty would be kept while it grows
+set plan_cache_mode = force_generic_plan  -- of what names its partition there is no plan to be kept; see claim_rows.sql
 as $$
 #variable_conflict use_column
 declare
-  v_now    timestamptz;
-  v_locked boolean := false;
-  v_moved  record;
+  v_now      timestamptz;
+  v_relation text := largesse.month_relation('claim', i_activity_ids);
+  v_locked   boolean;
+  v_moved    record;
 begin
-  if not (select s.holds_stock from largesse.claim_state s where s.status = i_to) or i_to = 'offered'
-     or not i_is_news and exists (select from unnest(i_activity_ids, i_claim_ids) as r(a, c)
-                                   join largesse.claim c on c.activity_id = r.a and c.id = r.c where c.status = 'expired') then
+  v_locked := i_to = 'offered' or not (select s.holds_stock from largesse.claim_state s where s.status = i_to);
+  if not v_locked and not i_is_news then
+    execute format('select exists (select from unnest($1, $2) as r(a, c) join %s c on c.activity_id = r.a and c.id = r.c where c.status = ''expired'')', v_relation)
+      into v_locked using i_activity_ids, i_claim_ids;
+  end if;
+  if v_locked then
     if (select count(distinct a) from unnest(i_activity_ids) a) > 1 then
       raise exception 'claims that give stock back or take it must be of one activity' using errcode = 'invalid_parameter_value';
     end if;
     perform largesse.claim_holdings_lock(i_activity_ids[1], i_claim_ids, 100);
-    v_locked := true;
   elsif not i_is_news then
     perform largesse.claim_numbers_lock(i_activity_ids, i_claim_ids);
   end if;
   v_now := largesse.clock_now();
+  execute format($q$
   with asked as (
-    select r.* from unnest(i_activity_ids, i_claim_ids, i_refs, i_codes, i_details) as r(activity_id, claim_id, ref, code, detail)
+    select r.* from unnest($1, $2, $3, $4, $5) as r(activity_id, claim_id, ref, code, detail)
   ), found_rows as (
     select c.activity_id, c.id, c.status, c.reversal, asked.ref, asked.code, asked.detail
-      from asked join largesse.claim c on c.activity_id = asked.activity_id and c.id = asked.claim_id
-      join largesse.claim_state_move m on m.from_status = c.status and m.to_status = i_to
-      where (not i_is_news or c.status = 'issuing' and c.reversal is null) and (v_locked or c.status <> 'expired')
+      from asked join %1$s c on c.activity_id = asked.activity_id and c.id = asked.claim_id
+      join largesse.claim_state_move m on m.from_status = c.status and m.to_status = $6
+      where (not $7 or c.status = 'issuing' and c.reversal is null) and ($8 or c.status <> 'expired')
       order by c.activity_id, c.id for no key update of c
   ), moved as (
-    update largesse.claim c
-       set status = i_to, updated_at = v_now, next_attempt_at = case i_to when 'issuing' then v_now end, doubted_at = null,
+    update %1$s c
+       set status = $6, updated_at = $9, next_attempt_at = case $6 when 'issuing' then $9 end, doubted_at = null,
            -- A charge under way goes on, and what is known of it stays: claim_payment_at_end decides by it.
            lease_until = case when c.payment in ('due', 'pending', 'retry', 'unknown') then c.lease_until end,
            doing = case when c.payment in ('due', 'pending', 'retry', 'unknown') then c.doing end,
            trust_after = case when c.payment in ('due', 'pending', 'retry', 'unknown') then c.trust_after end,
            review_since = null, review_cause = null, sweeps = 0,
-           deadline = case i_to when 'offered' then v_now + coalesce((select a.accept_within from largesse.activity a where a.id = c.activity_id), '0') end,
-           step = case when i_to = 'issuing' then 'deliver' when i_to = 'succeeded' and c.reward_id is null then null else c.step end,
-           attempts_before = case i_to when 'issuing' then c.attempts else c.attempts_before end,
-           issued_at = case i_to when 'issuing' then v_now else c.issued_at end,
-           outcome = case i_to when 'succeeded' then case when c.reward_id is not null then 'done' end when 'issuing' then null when 'failed' then 'refused'
+           deadline = case $6 when 'offered' then $9 + coalesce((select a.accept_within from largesse.activity a where a.id = c.activity_id), '0') end,
+           step = case when $6 = 'issuing' then 'deliver' when $6 = 'succeeded' and c.reward_id is null then null else c.step end,
+           attempts_before = case $6 when 'issuing' then c.attempts else c.attempts_before end,
+           issued_at = case $6 when 'issuing' then $9 else c.issued_at end,
+           outcome = case $6 when 'succeeded' then case when c.reward_id is not null then 'done' end when 'issuing' then null when 'failed' then 'refused'
                                else c.outcome end,
            provider_ref = coalesce(f.ref, c.provider_ref), failure_code = f.code, failure_detail = f.detail,
-           reversal = case when i_to = 'rolled_back' then c.reversal end, reversal_since = case when i_to = 'rolled_back' then c.reversal_since end
+           reversal = case when $6 = 'rolled_back' then c.reversal end, reversal_since = case when $6 = 'rolled_back' then c.reversal_since end
       from found_rows f where c.activity_id = f.activity_id and c.id = f.id
-    returning c.activity_id, c.id, f.status as from_status, c as claim
-  ), letters_closed as (
-    update largesse.dead_letter d
-       set activity_id = case d.cause when 'callback_amount_mismatch' then null else d.activity_id end,
-           claim_id = case d.cause when 'callback_amount_mismatch' then null else d.claim_id end,
-           closed_at = case d.cause when 'callback_amount_mismatch' then null else v_now end,
-           closed_by = case d.cause when 'callback_amount_mismatch' then null else 'system' end,
-           resolution = case d.cause when 'callback_amount_mismatch' then null else 'settled' end
-      from moved where d.activity_id = moved.activity_id and d.claim_id = moved.id and d.closed_at is null
+    returning c.activity_id, c.id, f.status as from_status, row(c.*)::largesse.claim as claim
   )
-  select array_agg(m.activity_id) as a, array_agg(m.id) as c, array_agg(m.claim) as claims, array_agg(m.from_status) as from_statuses into v_moved
-    from (select * from moved order by moved.activity_id, moved.id) m;
+  select array_agg(m.activity_id) as a, array_agg(m.id) as c, array_agg(m.claim) as claims, array_agg(m.from_status) as from_statuses
+    from (select * from moved order by moved.activity_id, moved.id) m
+  $q$, v_relation)
+    into v_moved using i_activity_ids, i_claim_ids, i_refs, i_codes, i_details, i_to, i_is_news, v_locked, v_now;
   if v_moved.a is null then return; end if;
+  perform largesse.claim_letters_settled(v_moved.a, v_moved.c);
   if v_locked then
     perform largesse.claim_holdings_move(v_moved.claims, v_moved.from_statuses, i_to);
     v_moved.claims := largesse.claim_after_end(v_moved.claims, v_moved.from_statuses, i_to);
   end if;
-  if i_to in ('issuing', 'succeeded') and not i_is_news then
-    update largesse.activity_number n set status = 'sold'
-      from unnest(v_moved.claims) c
-     where c.numbers is not null and n.activity_id = c.activity_id and n.claim_id = c.id and n.status = 'held';
+  if i_to in ('issuing', 'succeeded') and not i_is_news and exists (select from unnest(v_moved.claims) c where c.numbers is not null) then
+    execute $q$update largesse.activity_number n set status = 'sold' from unnest($1) c
+                where c.numbers is not null and n.activity_id = c.activity_id and n.claim_id = c.id and n.status = 'held'$q$ using v_moved.claims;
   end if;
   if i_tells then perform largesse.claim_tell(v_moved.claims, i_to, v_now); end if;
   return query select m.a, m.c from unnest(v_moved.a, v_moved.c) as m(a, c);
@@ -89,20 +87,25 @@ end $$;
 -- Tells the business of a move. The id is the same whenever this news is told: a claim comes to each state once, but for what expired and was paid for late.
 -- Parameters: i_claims (their rows after it), i_to, i_at. Result: none. Locks, errors: none.
 create or replace function largesse.claim_tell(i_claims largesse.claim[], i_to text, i_at timestamptz) returns void
-language sql volatile
-set search_path = largesse, pg_temp set jit = off
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_generic_plan
 as $$
-  select largesse.event_emit('claim.' || i_to, i_at, array_agg(n.subject || '.' || i_to), array_agg(n.subject), array_agg(n.trace), array_agg(n.doc))
+declare
+  v record;
+begin
+  select array_agg(n.subject || '.' || i_to) as events, array_agg(n.subject) as subjects, array_agg(n.trace) as traces, array_agg(n.doc) as docs
+    into v
     from (select c.activity_id || '-' || c.id as subject, coalesce(replace(c.trace::text, '-', ''), '') as trace,
                  largesse.claim_json(c, (select a.code from largesse.activity a where a.id = c.activity_id)) as doc
-            from unnest(i_claims) c) n
-$$;
+            from unnest(i_claims) c) n;
+  perform largesse.event_emit('claim.' || i_to, i_at, v.events, v.subjects, v.traces, v.docs);
+end $$;
 
 -- What a move gives back and takes. Parameters: i_claims of one activity (their rows after it), what they were before, i_to. Result: none.
 -- Locks: the caller has called claim_holdings_lock; then qualifications, the waiting list. Errors: as claim_give_back, claim_take_up.
 create or replace function largesse.claim_holdings_move(i_claims largesse.claim[], i_from text[], i_to text) returns void
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off
+set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_act     largesse.activity;
@@ -123,7 +126,7 @@ begin
     into v_waited, v_given, v_taken, v_left, v_joined
     from unnest(i_from) with ordinality as f(status, n) join largesse.claim_state s on s.status = f.status;
   if v_waited is not null then
-    delete from largesse.waiting_entry e using unnest(v_waited) c where e.activity_id = c.activity_id and e.claim_id = c.id;
+    execute 'delete from largesse.waiting_entry e using unnest($1) c where e.activity_id = c.activity_id and e.claim_id = c.id' using v_waited;
     update largesse.stock s set waiting = s.waiting - cardinality(v_waited) where s.activity_id = v_act.id and s.segment = 0;
   end if;
   if v_given is not null then perform largesse.claim_give_back(v_act, v_given); end if;
@@ -136,8 +139,7 @@ end $$;
 -- Result: the claims as they are then. Locks: the claims, letters. Errors: none.
 create or replace function largesse.claim_after_end(i_claims largesse.claim[], i_from text[], i_to text) returns largesse.claim[]
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set plan_cache_mode = force_custom_plan
+set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_keys     bigint[];
@@ -149,11 +151,11 @@ begin
       from unnest(i_from) with ordinality as f(status, n) where f.status = 'succeeded' and i_claims[f.n].reward_id is not null;
   end if;
   select array_agg(c.activity_id), array_agg(c.id) into v_keys, v_claims
-    from unnest(i_claims) c join largesse.claim_state s on s.status = i_to and not s.holds_stock where c.payment is not null;
+    from unnest(i_claims) c join largesse.claim_state s on s.status = i_to and not s.holds_stock
+   where c.payment = 'done' and c.refund is null or c.payment in ('due', 'retry', 'pending', 'unknown');
   if v_claims is not null then perform largesse.claim_payment_at_end(v_keys, v_claims); end if;
   if v_claims is null and v_is_owed is not true then return i_claims; end if;
-  return array(select c from unnest(i_claims) with ordinality as k(activity_id, id)
-    join largesse.claim c on c.activity_id = k.activity_id and c.id = k.id);
+  return largesse.claim_rows(array(select c.activity_id from unnest(i_claims) c), array(select c.id from unnest(i_claims) c));
 end $$;
 
 -- Moves claims, and whoever waits first for what they give back. Parameters, result, locks, errors: as claim_move_alone.
@@ -161,7 +163,7 @@ create or replace function largesse.claim_move_told(
   i_activity_ids bigint[], i_claim_ids bigint[], i_to text, i_refs text[], i_codes text[], i_details text[], i_is_news boolean)
 returns table (activity_id bigint, claim_id bigint)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off
+set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin
@@ -176,11 +178,13 @@ end $$;
 create or replace function largesse.claim_move(
   i_activity_ids bigint[], i_claim_ids bigint[], i_to text, i_refs text[], i_codes text[], i_details text[])
 returns table (activity_id bigint, claim_id bigint)
-language sql volatile security definer
-set search_path = largesse, pg_temp set jit = off
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_generic_plan
 as $$
-  select m.activity_id, m.claim_id from largesse.claim_move_told(i_activity_ids, i_claim_ids, i_to, i_refs, i_codes, i_details, false) m
-$$;
+#variable_conflict use_column
+begin
+  return query select m.activity_id, m.claim_id from largesse.claim_move_told(i_activity_ids, i_claim_ids, i_to, i_refs, i_codes, i_details, false) m;
+end $$;
 
 -- The common move, of claims whose delivery was done at the first telling, in one statement: those that are being issued, not under review and not being taken
 -- back. Nothing is given back and nothing else ends by it, so that the row needs not be looked at before. Everything else is left to claim_move_told.

@@ -8,7 +8,7 @@ create or replace function largesse.claim_told_done(i_activity_ids bigint[], i_c
 returns table (activity_id bigint, claim_id bigint, status text, owes_reversal boolean)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set plan_cache_mode = force_custom_plan
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -23,20 +23,20 @@ begin
       from largesse.claim_move_told(i_activity_ids, i_claim_ids, 'succeeded', i_refs, null, null, true) m;
   get diagnostics v_moved = row_count;
   if v_plain + v_moved = cardinality(i_claim_ids) then return; end if;
+  execute format($q$
   with told as materialized (
-    select c.activity_id, c.id, r.ref from unnest(i_activity_ids, i_claim_ids, i_refs) as r(a, c, ref) join largesse.claim c on c.activity_id = r.a and c.id = r.c
+    select c.activity_id, c.id, r.ref from unnest($1, $2, $3) as r(a, c, ref) join %1$s c on c.activity_id = r.a and c.id = r.c
      where c.reversed_at is null and case c.status when 'issuing' then c.reversal is not null
                                                    when 'succeeded' then c.provider_ref is null and r.ref is not null  -- a callback was faster, without it
                                                    else c.status in ('failed', 'rolled_back', 'expired', 'cancelled') end
      order by c.activity_id, c.id for no key update of c
   )
-  update largesse.claim c set outcome = 'done', provider_ref = coalesce(t.ref, c.provider_ref) from told t where c.activity_id = t.activity_id and c.id = t.id;
+  update %1$s c set outcome = 'done', provider_ref = coalesce(t.ref, c.provider_ref) from told t where c.activity_id = t.activity_id and c.id = t.id
+  $q$, largesse.month_relation('claim', i_activity_ids)) using i_activity_ids, i_claim_ids, i_refs;
   return query
     select late.activity_id, late.id, late.status, true
       from (select c.activity_id, c.id, c.status
-              from unnest(i_activity_ids, i_claim_ids) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c
-             where c.status in ('failed', 'rolled_back', 'expired', 'cancelled')
-             order by 1, 2) late
+              from unnest(largesse.claim_rows(i_activity_ids, i_claim_ids)) c where c.status in ('failed', 'rolled_back', 'expired', 'cancelled')) late
      where largesse.claim_owe_reversal(late.activity_id, late.id);
 end $$;
 
@@ -45,7 +45,7 @@ end $$;
 -- else, and not where the action is certain not to have happened and will be made. Locks: the claim. Errors: 40P01 (repeat).
 create or replace function largesse.claim_doubt(i_activity_id bigint, i_claim_id bigint, i_step text) returns boolean
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_now timestamptz := largesse.clock_now();
@@ -60,7 +60,7 @@ end $$;
 -- A person need not look for now: the provider is asked first. Parameters: the claim, held by the caller; why. Result: none. Locks: the claim, its letters. Errors: none.
 create or replace function largesse.claim_ask_again(i_activity_id bigint, i_claim_id bigint, i_reason text) returns void
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_now timestamptz := largesse.clock_now();

@@ -36,7 +36,7 @@ end $$;
 -- one is open or was done, and not where the claim still holds what it took. Locks: the claim, then its letter. Errors: 40P01 (repeat).
 create or replace function largesse.claim_owe_reversal(i_activity_id bigint, i_claim_id bigint) returns boolean
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set jit = off set enable_seqscan = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_custom_plan
 as $$
 declare
   v_now      timestamptz := largesse.clock_now();
@@ -53,7 +53,7 @@ begin
          attempts_before = case when w.refunds then c.attempts_before else c.attempts end, sweeps = 0
     from (select k.activity_id, k.id, coalesce(k.refund, 'done') <> 'done' and (k.next_attempt_at is not null or k.review_since is not null) as refunds from largesse.claim k
            where k.activity_id = i_activity_id and k.id = i_claim_id for no key update) w
-   where c.activity_id = w.activity_id and c.id = w.id
+   where c.activity_id = i_activity_id and c.id = i_claim_id
      and c.status in ('failed', 'rolled_back', 'expired', 'cancelled') and c.reward_id is not null
      and c.reversed_at is null and (c.reversal is null or c.reversal = 'not_found')
   returning (select t.provider from largesse.reward t where t.id = c.reward_id) into v_provider;
@@ -78,6 +78,7 @@ create or replace function largesse.claim_reversal_end(i_activity_ids bigint[], 
 returns table (activity_id bigint, claim_id bigint, status text)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -89,26 +90,28 @@ begin
   end if;
   -- Before the claims, which are marked before they move: what is told of the move says that the reversal is over.
   perform 1 from largesse.stock s where s.activity_id = i_activity_ids[1] order by s.segment for update;
+  execute format($q$
   with wanted as materialized (
     select c.activity_id, c.id, r.outcome
-      from unnest(i_activity_ids, i_claim_ids, i_outcomes) as r(a, c, outcome) join largesse.claim c on c.activity_id = r.a and c.id = r.c
+      from unnest($1, $2, $3) as r(a, c, outcome) join %1$s c on c.activity_id = r.a and c.id = r.c
      where c.reversed_at is null and (r.outcome = 'done' or c.reversal is distinct from 'not_found')
      order by c.activity_id, c.id for no key update of c
   ), ended as (
-    update largesse.claim c
-       set reversal = w.outcome, reversal_since = coalesce(c.reversal_since, v_now), reversed_at = case w.outcome when 'done' then v_now end,
+    update %1$s c
+       set reversal = w.outcome, reversal_since = coalesce(c.reversal_since, $4), reversed_at = case w.outcome when 'done' then $4 end,
            next_attempt_at = null, lease_until = null, doing = null, trust_after = null, doubted_at = null, review_since = null, review_cause = null,
-           sweeps = 0, updated_at = v_now
+           sweeps = 0, updated_at = $4
       from wanted w where c.activity_id = w.activity_id and c.id = w.id
     returning c.activity_id, c.id
   ), letters_closed as (
-    update largesse.dead_letter d set closed_at = v_now, closed_by = 'system', resolution = 'settled'
+    update largesse.dead_letter d set closed_at = $4, closed_by = 'system', resolution = 'settled'
       from ended where d.activity_id = ended.activity_id and d.claim_id = ended.id and d.closed_at is null
   )
-  select array_agg(ended.activity_id order by ended.activity_id, ended.id) as a, array_agg(ended.id order by ended.activity_id, ended.id) as c into v_ended from ended;
+  select array_agg(ended.activity_id order by ended.activity_id, ended.id) as a, array_agg(ended.id order by ended.activity_id, ended.id) as c from ended
+  $q$, largesse.month_relation('claim', i_activity_ids)) into v_ended using i_activity_ids, i_claim_ids, i_outcomes, v_now;
   if v_ended.a is null then return; end if;
   perform 1 from largesse.claim_move(v_ended.a, v_ended.c, 'rolled_back', null, null, null);
   perform largesse.claim_next_debt(v_ended.a, v_ended.c);
   return query
-    select c.activity_id, c.id, c.status from unnest(v_ended.a, v_ended.c) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c;
+    select c.activity_id, c.id, c.status from unnest(largesse.claim_rows(v_ended.a, v_ended.c)) c;
 end $$;

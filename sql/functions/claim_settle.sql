@@ -25,28 +25,31 @@ create or replace function largesse.claim_settle(
 returns table (activity_id bigint, claim_id bigint, status text, under_review boolean, review_cause text)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set plan_cache_mode = force_custom_plan  -- a plan made while the table was empty would be kept while it grows
+set plan_cache_mode = force_generic_plan  -- of what names its partition there is no plan to be kept; see claim_rows.sql
 as $$
 #variable_conflict use_column
 declare
-  v_now   timestamptz;
-  v_moves record;
-  v_done  record;
-  v_lost  record;
-  v_back  record;
+  v_now      timestamptz;
+  v_relation text := largesse.month_relation('claim', i_activity_ids);
+  v_moves    record;
+  v_done     record;
+  v_lost     record;
+  v_back     record;
 begin
   if i_earlier is not null then
+    execute format($q$
     insert into largesse.attempt (activity_id, claim_id, attempt, call, step, provider, started_at, duration_us, outcome, http_status, code, detail,
                                   request, answer, trace)
       select e.a, e.c, e.attempt, e.call, e.step, e.provider, timestamptz 'epoch' + e.started_us * interval '1 microsecond', e.duration_us, e.outcome, e.http, e.code, e.detail, e.request, e.answer, c.trace
-        from jsonb_to_recordset(i_earlier) as e(a bigint, c bigint, attempt int, call int, step text, provider text, started_us bigint,
+        from jsonb_to_recordset($1) as e(a bigint, c bigint, attempt int, call int, step text, provider text, started_us bigint,
                                                 duration_us bigint, outcome text, http int, code text, detail text, request text, answer text)
-        join largesse.claim c on c.activity_id = e.a and c.id = e.c
-    on conflict do nothing;
+        join %s c on c.activity_id = e.a and c.id = e.c
+    on conflict do nothing
+    $q$, v_relation) using i_earlier;
   end if;
   if i_traces is null then
-    i_traces := array(select (select c.trace from largesse.claim c where c.activity_id = r.a and c.id = r.c)
-                        from unnest(i_activity_ids, i_claim_ids) with ordinality as r(a, c, n) order by r.n);
+    execute format('select array(select (select c.trace from %s c where c.activity_id = r.a and c.id = r.c)
+                                   from unnest($1, $2) with ordinality as r(a, c, n) order by r.n)', v_relation) into i_traces using i_activity_ids, i_claim_ids;
   end if;
   perform largesse.attempt_add(i_activity_ids, i_claim_ids, i_attempts, i_calls, i_steps, i_outcomes, i_providers, i_http, i_codes, i_details, i_started,
                                i_durations_us, i_requests, i_answers, i_traces);
@@ -69,30 +72,37 @@ begin
     end loop;
     if i_steps && '{charge,inquire_charge}' then perform largesse.claim_settle_lock(i_activity_ids, i_claim_ids); end if;
     -- A refusal counts only while its attempt owns the claim: a newer one may have delivered. So does that there is nothing to take back.
-    select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.ref) as ref, array_agg(o.code) as code, array_agg(o.detail) as detail into v_lost
-      from (select r.* from unnest(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_codes, i_details, i_review)
-                     as r(a, c, attempt, step, outcome, ref, code, detail, review)
-              join largesse.claim c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.lease_until is not null
+    if i_outcomes && '{refused}' and i_steps && '{deliver,inquire}' then
+    execute format($q$
+    select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.ref) as ref, array_agg(o.code) as code, array_agg(o.detail) as detail
+      from (select r.* from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) as r(a, c, attempt, step, outcome, ref, code, detail, review)
+              join %s c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.lease_until is not null
              where r.step in ('deliver', 'inquire') and r.outcome = 'refused' and r.review is null and c.reversal is null
-             order by r.a, r.c for no key update of c) o;
+             order by r.a, r.c for no key update of c) o
+    $q$, v_relation) into v_lost using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_codes, i_details, i_review;
     if v_lost.a is not null then
       return query
         select m.activity_id, m.claim_id, 'failed', false, null::text
           from largesse.claim_move(v_lost.a, v_lost.c, 'failed', v_lost.ref, v_lost.code, v_lost.detail) m;
     end if;
-    select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.outcome) as outcome into v_back
-      from (select r.a, r.c, r.outcome from unnest(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes) as r(a, c, attempt, step, outcome)
-              join largesse.claim c on c.activity_id = r.a and c.id = r.c
+    end if;
+    if i_steps && '{reverse,inquire_reverse}' then
+    execute format($q$
+    select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.outcome) as outcome
+      from (select r.a, r.c, r.outcome from unnest($1, $2, $3, $4, $5) as r(a, c, attempt, step, outcome)
+              join %s c on c.activity_id = r.a and c.id = r.c
              where r.step in ('reverse', 'inquire_reverse') and c.reversed_at is null
                and (r.outcome = 'done' or r.outcome = 'not_found' and c.attempts = r.attempt and c.lease_until is not null
                                           and c.status <> 'succeeded' and coalesce(c.outcome, '') not in ('done', 'pending'))
-             order by r.a, r.c for no key update of c) o;
+             order by r.a, r.c for no key update of c) o
+    $q$, v_relation) into v_back using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes;
     if v_back.a is not null then
       return query select e.activity_id, e.claim_id, e.status, false, null::text from largesse.claim_reversal_end(v_back.a, v_back.c, v_back.outcome) e;
     end if;
+    end if;
   end if;
   if i_steps && '{charge,inquire_charge,refund,inquire_refund}' then
-    perform largesse.claim_settle_lock(i_activity_ids, i_claim_ids);
+    if not i_steps && '{charge,inquire_charge}' then perform largesse.claim_settle_lock(i_activity_ids, i_claim_ids); end if;
     return query select p.activity_id, p.claim_id, p.status, p.under_review, p.review_cause
                    from largesse.claim_settle_payments(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_codes, i_details, i_due_ms, i_review,
                                                        i_trust_ms, i_urls, i_providers, i_http) p;
@@ -107,11 +117,16 @@ begin
     if cardinality(v_done.a) = cardinality(i_activity_ids) then return; end if;
   end if;
 
+  if not exists (select from unnest(i_steps, i_outcomes, i_review) as r(step, outcome, review)
+                  where r.step in ('deliver', 'inquire', 'reverse', 'inquire_reverse') and r.outcome <> 'done'
+                    and not (r.step in ('deliver', 'inquire') and r.outcome = 'refused' and r.review is null)) then
+    return;
+  end if;
   v_now := largesse.clock_now();
-  return query
+  return query execute format($q$
   with told as (
     select r.*, r.step in ('reverse', 'inquire_reverse') as is_reversal
-      from unnest(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_due_ms, i_review, i_trust_ms)
+      from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9)
              as r(a, c, attempt, step, outcome, ref, due_ms, review, trust_ms)
      where r.step in ('deliver', 'inquire', 'reverse', 'inquire_reverse')
   ), asked as (
@@ -120,21 +135,21 @@ begin
                 when t.is_reversal and t.outcome = 'not_found' then 'reversal_not_found' else t.review end as review
       from told t
   ), settled as (
-    update largesse.claim c
-       set updated_at = v_now, lease_until = null, doing = null, doubted_at = null,
+    update %s c
+       set updated_at = $10, lease_until = null, doing = null, doubted_at = null,
            outcome = case when r.is_reversal then c.outcome else r.outcome end,
            reversal = case when r.is_reversal then replace(r.outcome, 'not_found', 'refused') else c.reversal end,
            -- The action itself is next where it is certain that it had no effect, else an inquiry about it.
            step = case when r.outcome in ('retry', 'refused', 'not_found') then case r.step when 'inquire' then 'deliver' else replace(r.step, 'inquire_', '') end
                        when r.step in ('deliver', 'inquire') then 'inquire'
                        else 'inquire_' || replace(r.step, 'inquire_', '') end,
-           next_attempt_at = case when r.review is null and c.doubted_at is not null then v_now
-                                  when r.review is null then v_now + r.due_ms * interval '1 millisecond' end,
-           trust_after = case when r.outcome in ('unknown', 'pending') then coalesce(v_now + r.trust_ms * interval '1 millisecond', c.trust_after) end,
+           next_attempt_at = case when r.review is null and c.doubted_at is not null then $10
+                                  when r.review is null then $10 + r.due_ms * interval '1 millisecond' end,
+           trust_after = case when r.outcome in ('unknown', 'pending') then coalesce($10 + r.trust_ms * interval '1 millisecond', c.trust_after) end,
            attempts_before = case r.outcome when 'pending' then c.attempts else c.attempts_before end,
-           pending_since = case r.outcome when 'pending' then coalesce(c.pending_since, v_now) when 'unknown' then c.pending_since end,
+           pending_since = case r.outcome when 'pending' then coalesce(c.pending_since, $10) when 'unknown' then c.pending_since end,
            provider_ref = case when r.is_reversal then c.provider_ref else coalesce(r.ref, c.provider_ref) end,
-           review_since = case when r.review is not null then v_now end, review_cause = r.review
+           review_since = case when r.review is not null then $10 end, review_cause = r.review
       from asked r
      where c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.lease_until is not null
        and case when r.step in ('deliver', 'inquire') then c.status = 'issuing' and c.reversal is null else true end
@@ -142,13 +157,16 @@ begin
        and (r.outcome in ('pending', 'retry', 'unknown') or r.outcome = 'refused' and r.review is not null or r.outcome = 'not_found' and r.is_reversal)
     returning c.activity_id, c.id, c.status, c.review_since, c.review_cause
   )
-  select s.activity_id, s.id, s.status, s.review_since is not null, s.review_cause from settled s;
+  select s.activity_id, s.id, s.status, s.review_since is not null, s.review_cause from settled s
+  $q$, v_relation) using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_due_ms, i_review, i_trust_ms, v_now;
   if i_review is distinct from array_fill(null::text, array[cardinality(i_review)]) or i_outcomes && '{refused,not_found}' then
-    perform largesse.dead_letter_open(array_agg(r.a), array_agg(r.c), array_agg(r.provider), array_agg(c.review_cause),
-                                      array_agg(coalesce(r.code, 'HTTP ' || r.http)), array_agg(r.detail))
-       from unnest(i_activity_ids, i_claim_ids, i_attempts, i_providers, i_http, i_codes, i_details) as r(a, c, attempt, provider, http, code, detail)
-       join largesse.claim c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.review_since = v_now
-     having count(*) > 0;
+    execute format($q$
+    select largesse.dead_letter_open(array_agg(r.a), array_agg(r.c), array_agg(r.provider), array_agg(c.review_cause),
+                                     array_agg(coalesce(r.code, 'HTTP ' || r.http)), array_agg(r.detail))
+      from unnest($1, $2, $3, $4, $5, $6, $7) as r(a, c, attempt, provider, http, code, detail)
+      join %s c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.review_since = $8
+    having count(*) > 0
+    $q$, v_relation) using i_activity_ids, i_claim_ids, i_attempts, i_providers, i_http, i_codes, i_details, v_now;
   end if;
 end $$;
 
@@ -157,11 +175,10 @@ end $$;
 create or replace function largesse.claim_settle_lock(i_activity_ids bigint[], i_claim_ids bigint[]) returns void
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set plan_cache_mode = force_custom_plan
 as $$
 begin
-  perform 1 from unnest(i_activity_ids, i_claim_ids) as r(a, c) join largesse.claim c on c.activity_id = r.a and c.id = r.c
-    order by c.activity_id, c.id for no key update of c;
+  execute format('select from unnest($1, $2) as r(a, c) join %s c on c.activity_id = r.a and c.id = r.c order by c.activity_id, c.id for no key update of c',
+                 largesse.month_relation('claim', i_activity_ids)) using i_activity_ids, i_claim_ids;
 end $$;
 
 -- Writes down calls; those that are written down already stay as they are. Parameters: as claim_settle. Result: none. Locks: none. Errors: none.
