@@ -73,32 +73,32 @@ begin
     if i_steps && '{charge,inquire_charge}' then perform largesse.claim_settle_lock(i_activity_ids, i_claim_ids); end if;
     -- A refusal counts only while its attempt owns the claim: a newer one may have delivered. So does that there is nothing to take back.
     if i_outcomes && '{refused}' and i_steps && '{deliver,inquire}' then
-    execute format($q$
-    select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.ref) as ref, array_agg(o.code) as code, array_agg(o.detail) as detail
-      from (select r.* from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) as r(a, c, attempt, step, outcome, ref, code, detail, review)
-              join %s c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.lease_until is not null
-             where r.step in ('deliver', 'inquire') and r.outcome = 'refused' and r.review is null and c.reversal is null
-             order by r.a, r.c for no key update of c) o
-    $q$, v_relation) into v_lost using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_codes, i_details, i_review;
-    if v_lost.a is not null then
-      return query
-        select m.activity_id, m.claim_id, 'failed', false, null::text
-          from largesse.claim_move(v_lost.a, v_lost.c, 'failed', v_lost.ref, v_lost.code, v_lost.detail) m;
-    end if;
+      execute format($q$
+      select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.ref) as ref, array_agg(o.code) as code, array_agg(o.detail) as detail
+        from (select r.* from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9) as r(a, c, attempt, step, outcome, ref, code, detail, review)
+                join %s c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.lease_until is not null
+               where r.step in ('deliver', 'inquire') and r.outcome = 'refused' and r.review is null and c.reversal is null
+               order by r.a, r.c for no key update of c) o
+      $q$, v_relation) into v_lost using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_codes, i_details, i_review;
+      if v_lost.a is not null then
+        return query
+          select m.activity_id, m.claim_id, 'failed', false, null::text
+            from largesse.claim_move(v_lost.a, v_lost.c, 'failed', v_lost.ref, v_lost.code, v_lost.detail) m;
+      end if;
     end if;
     if i_steps && '{reverse,inquire_reverse}' then
-    execute format($q$
-    select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.outcome) as outcome
-      from (select r.a, r.c, r.outcome from unnest($1, $2, $3, $4, $5) as r(a, c, attempt, step, outcome)
-              join %s c on c.activity_id = r.a and c.id = r.c
-             where r.step in ('reverse', 'inquire_reverse') and c.reversed_at is null
-               and (r.outcome = 'done' or r.outcome = 'not_found' and c.attempts = r.attempt and c.lease_until is not null
-                                          and c.status <> 'succeeded' and coalesce(c.outcome, '') not in ('done', 'pending'))
-             order by r.a, r.c for no key update of c) o
-    $q$, v_relation) into v_back using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes;
-    if v_back.a is not null then
-      return query select e.activity_id, e.claim_id, e.status, false, null::text from largesse.claim_reversal_end(v_back.a, v_back.c, v_back.outcome) e;
-    end if;
+      execute format($q$
+      select array_agg(o.a) as a, array_agg(o.c) as c, array_agg(o.outcome) as outcome
+        from (select r.a, r.c, r.outcome from unnest($1, $2, $3, $4, $5) as r(a, c, attempt, step, outcome)
+                join %s c on c.activity_id = r.a and c.id = r.c
+               where r.step in ('reverse', 'inquire_reverse') and c.reversed_at is null
+                 and (r.outcome = 'done' or r.outcome = 'not_found' and c.attempts = r.attempt and c.lease_until is not null
+                                            and c.status <> 'succeeded' and coalesce(c.outcome, '') not in ('done', 'pending'))
+               order by r.a, r.c for no key update of c) o
+      $q$, v_relation) into v_back using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes;
+      if v_back.a is not null then
+        return query select e.activity_id, e.claim_id, e.status, false, null::text from largesse.claim_reversal_end(v_back.a, v_back.c, v_back.outcome) e;
+      end if;
     end if;
   end if;
   if i_steps && '{charge,inquire_charge,refund,inquire_refund}' then
