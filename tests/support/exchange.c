@@ -23,9 +23,10 @@ static const char *folder(void)
   return given == NULL || *given == '\0' ? NULL : given;
 }
 
+// Programs that run one after the other may have the same port for something else.
 static void port_path(int port, char out_path[PATH_MAX])
 {
-  (void)snprintf(out_path, PATH_MAX, "%s/port-%d", folder(), port);
+  (void)snprintf(out_path, PATH_MAX, "%s/port-%s-%d", folder(), program_invocation_short_name, port);
 }
 
 void exchange_daemon(int port, const char *name)

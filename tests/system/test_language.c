@@ -27,6 +27,7 @@ static int set_up(void **state)
   struct stack *s = stack_start(server, NULL);
   activity_make(s->sql, &(struct activity_terms){.code = "empty", .stock = 0});
   activity_make(s->sql, &(struct activity_terms){.code = "open", .stock = 10});
+  WAIT_FOR(sql_int(s->sql, "select count(*) from largesse.activity where status = 'ongoing'") == 2, 10);
   *state = s;
   return 0;
 }
