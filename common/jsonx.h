@@ -42,5 +42,7 @@ bool jsonx_has(struct jsonx_reader *r, const char *name);                       
 void jsonx_reader_fail(struct jsonx_reader *r, const char *name, const char *reason);  // a rule of the caller's own
 // Unknown members are a fault. RESULT_OK or RESULT_INVALID; r->fault tells.
 MUST_CHECK enum result jsonx_reader_finish(struct jsonx_reader *r);
+// Finishes the reader of an object inside; its fault becomes that of the whole.
+void jsonx_reader_join(struct jsonx_reader *whole, struct jsonx_reader *inner);
 // The value at a JSON pointer (RFC 6901), or NULL.
 const json_t *jsonx_pointer(const json_t *root, const char *pointer);

@@ -186,3 +186,9 @@ enum result jsonx_reader_finish(struct jsonx_reader *r)
   }
   return r->fault[0] == '\0' ? RESULT_OK : RESULT_INVALID;
 }
+
+void jsonx_reader_join(struct jsonx_reader *whole, struct jsonx_reader *inner)
+{
+  if (jsonx_reader_finish(inner) == RESULT_OK || whole->fault[0] != '\0') return;
+  memcpy(whole->fault, inner->fault, sizeof whole->fault);
+}

@@ -100,22 +100,11 @@ static const struct doc_column history_columns[] = {
 static bool history_page(struct doc_list *l, const char *code, int64_t *io_after)
 {
   struct db_args args;
-  struct db_rows *rows = NULL;
-  bool is_more = false;
   db_args_init(&args);
   db_args_text(&args, code);
   db_args_i64(&args, *io_after);
   db_args_i64(&args, doc_list_page_rows(l));
-  if (cli_query(l->cli, &SQL_ACTIVITY_HISTORY_LIST, &args, &rows)) {
-    if (!db_rows_bool(rows, 0, 0))
-      command_refused(l->cli, "ACTIVITY_NOT_FOUND", code);
-    else
-      is_more = doc_list_rows(l, rows, 1, false);
-    if (is_more) *io_after = db_rows_i64(rows, db_rows_count(rows) - 1, 1);
-  }
-  db_rows_free(rows);
-  db_args_release(&args);
-  return is_more;
+  return command_list_page(l, &SQL_ACTIVITY_HISTORY_LIST, &args, code, io_after);
 }
 
 int activity_command_history(const void *config, struct log *log, int argc, char **argv)

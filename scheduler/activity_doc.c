@@ -98,7 +98,7 @@ static void read_stock(struct jsonx_reader *r, json_t *doc, bool is_of_numbers)
     read_total(&s, stock, kept);
   jsonx_read_i64(&s, "segments", false, 1, SEGMENTS_MAX, &segments);
   if (segments > 1) (void)json_object_set_new(kept, "segments", json_integer(segments));
-  if (jsonx_reader_finish(&s) != RESULT_OK && r->fault[0] == '\0') memcpy(r->fault, s.fault, sizeof r->fault);
+  jsonx_reader_join(r, &s);
   (void)json_object_set_new(doc, "stock", kept);
 }
 
@@ -118,7 +118,7 @@ static void read_limit(struct jsonx_reader *r, const json_t *item, size_t index,
   static const char *const periods[] = {"total", "day", "week", "month", "event"};
   if (period != NULL && !is_one_of(period, periods, ARRAY_LEN(periods)))
     jsonx_reader_fail(&l, "period", "must be total, day, week, month or event");
-  if (jsonx_reader_finish(&l) != RESULT_OK && r->fault[0] == '\0') memcpy(r->fault, l.fault, sizeof r->fault);
+  jsonx_reader_join(r, &l);
   json_t *limit = json_object();
   (void)json_object_set_new(limit, "count", json_integer(count));
   put_text(limit, "period", period);

@@ -17,11 +17,6 @@
 
 // --- members of one kind of value
 
-static void keep_fault(struct jsonx_reader *r, struct jsonx_reader *inner)
-{
-  if (jsonx_reader_finish(inner) != RESULT_OK && r->fault[0] == '\0') memcpy(r->fault, inner->fault, sizeof r->fault);
-}
-
 static void put_text(json_t *doc, const char *name, const char *text)
 {
   if (text != NULL) (void)json_object_set_new(doc, name, json_string(text));
@@ -122,7 +117,7 @@ bool activity_money_read(struct jsonx_reader *r, const json_t *money, const char
   const char *currency = jsonx_read_text(&m, "currency", true, 3);
   if (currency != NULL && (strlen(currency) != 3 || strspn(currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3))
     jsonx_reader_fail(&m, "currency", "must be a three-letter ISO 4217 code");
-  keep_fault(r, &m);
+  jsonx_reader_join(r, &m);
   if (r->fault[0] != '\0') return false;
   *out_amount = amount;
   *out_currency = currency;
@@ -152,7 +147,7 @@ static void read_waiting_list(struct jsonx_reader *r, json_t *doc)
   jsonx_reader_init(&w, list, "waitingList");
   read_count(&w, kept, "max", true, WAITING_MAX);
   read_span(&w, kept, "acceptWithin");
-  keep_fault(r, &w);
+  jsonx_reader_join(r, &w);
   (void)json_object_set_new(doc, "waitingList", kept);
 }
 
@@ -165,7 +160,7 @@ static void read_bucket(struct jsonx_reader *r, json_t *kept, const char *name, 
   jsonx_reader_init(&b, bucket, path);
   read_count(&b, terms, "rate", true, RATE_MAX);
   read_count(&b, terms, "burst", true, RATE_MAX);
-  keep_fault(r, &b);
+  jsonx_reader_join(r, &b);
   (void)json_object_set_new(kept, name, terms);
 }
 
@@ -178,7 +173,7 @@ static void read_rate_limit(struct jsonx_reader *r, json_t *doc)
   jsonx_reader_init(&l, limit, "rateLimit");
   read_bucket(&l, kept, "perUser", "rateLimit.perUser");
   read_bucket(&l, kept, "total", "rateLimit.total");
-  keep_fault(r, &l);
+  jsonx_reader_join(r, &l);
   if (json_object_size(kept) == 0) jsonx_reader_fail(r, "rateLimit", "must have perUser, total or both");
   (void)json_object_set_new(doc, "rateLimit", kept);
 }

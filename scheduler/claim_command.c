@@ -20,10 +20,8 @@ static const struct doc_column columns[] = {
 // True if there may be more.
 static bool list_page(struct doc_list *l, const struct command *c, int64_t user_id, int64_t *io_after)
 {
-  bool by_activity = c->activity != NULL, is_more = false;
-  size_t place = by_activity ? 1 : 0;
+  bool by_activity = c->activity != NULL;
   struct db_args args;
-  struct db_rows *rows = NULL;
   db_args_init(&args);
   if (by_activity)
     db_args_text(&args, c->activity);
@@ -32,16 +30,8 @@ static bool list_page(struct doc_list *l, const struct command *c, int64_t user_
   if (by_activity) db_args_text(&args, c->status);
   db_args_i64(&args, *io_after);
   db_args_i64(&args, doc_list_page_rows(l));
-  if (cli_query(l->cli, by_activity ? &SQL_CLAIM_LIST_BY_ACTIVITY : &SQL_CLAIM_LIST_BY_USER, &args, &rows)) {
-    if (by_activity && !db_rows_bool(rows, 0, 0))
-      command_refused(l->cli, "ACTIVITY_NOT_FOUND", c->activity);
-    else
-      is_more = doc_list_rows(l, rows, place, false);
-    if (is_more) *io_after = db_rows_i64(rows, db_rows_count(rows) - 1, place);
-  }
-  db_rows_free(rows);
-  db_args_release(&args);
-  return is_more;
+  return by_activity ? command_list_page(l, &SQL_CLAIM_LIST_BY_ACTIVITY, &args, c->activity, io_after)
+                     : doc_list_page(l, &SQL_CLAIM_LIST_BY_USER, &args, io_after);
 }
 
 int claim_command_list(const void *config, struct log *log, int argc, char **argv)

@@ -78,3 +78,20 @@ bool command_open(struct command *c, const void *config)
   const struct scheduler_conf *conf = config;
   return cli_open(&c->cli, &conf->daemon.database, NULL);
 }
+
+bool command_list_page(struct doc_list *l, const struct db_statement *statement, struct db_args *args, const char *code,
+                       int64_t *io_after)
+{
+  struct db_rows *rows = NULL;
+  bool is_more = false;
+  if (cli_query(l->cli, statement, args, &rows)) {
+    if (!db_rows_bool(rows, 0, 0))
+      command_refused(l->cli, "ACTIVITY_NOT_FOUND", code);
+    else
+      is_more = doc_list_rows(l, rows, 1, false);
+    if (is_more) *io_after = db_rows_i64(rows, db_rows_count(rows) - 1, 1);
+  }
+  db_rows_free(rows);
+  db_args_release(args);
+  return is_more;
+}

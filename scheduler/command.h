@@ -5,6 +5,7 @@
 
 #include "common/cli.h"
 #include "common/cmdline.h"
+#include "common/doc_list.h"
 
 // Options that a command may take; each is given at most once.
 enum command_option {
@@ -37,3 +38,7 @@ bool command_parse(struct command *c, const char *name, const char *usage, unsig
 bool command_open(struct command *c, const void *config);
 // A refusal by a rule: code and detail on stderr; c->exit_code is EXIT_DATA.
 void command_refused(struct cli *c, const char *code, const char *detail);
+// A page of what belongs to the activity `code`: rows say whether it is known, then a number as place, and a document.
+// io_after becomes the last place. Releases the args. Returns whether there may be more.
+bool command_list_page(struct doc_list *l, const struct db_statement *statement, struct db_args *args, const char *code,
+                       int64_t *io_after);

@@ -27,12 +27,6 @@ static void put_number(json_t *doc, const char *name, int64_t value)
   (void)json_object_set_new(doc, name, json_integer(value));
 }
 
-// The fault of a reader of something inside becomes that of the whole.
-static void join(struct jsonx_reader *r, struct jsonx_reader *inner)
-{
-  if (jsonx_reader_finish(inner) != RESULT_OK && r->fault[0] == '\0') memcpy(r->fault, inner->fault, sizeof r->fault);
-}
-
 static enum result finish(struct jsonx_reader *r, json_t *doc, json_t **out_doc, char out_fault[JSONX_WHY_BYTES])
 {
   enum result result = jsonx_reader_finish(r);
@@ -84,7 +78,7 @@ static void read_discount(struct jsonx_reader *r, json_t *doc)
     jsonx_read_i64(&d, "percent", true, 1, 100, &value);
     put_number(kept, "percent", value);
   }
-  join(r, &d);
+  jsonx_reader_join(r, &d);
   (void)json_object_set_new(doc, "discount", kept);
 }
 
@@ -179,7 +173,7 @@ static void read_line(struct jsonx_reader *r, const json_t *item, size_t index, 
   jsonx_read_i64(&l, "amount", true, 0, INT64_MAX, &amount);
   if (__builtin_add_overflow(sum->total, amount, &sum->total))
     jsonx_reader_fail(&l, "amount", "makes the total too large");
-  join(r, &l);
+  jsonx_reader_join(r, &l);
   json_t *line = json_object();
   put_text(line, "lineId", id);
   put_number(line, "amount", amount);

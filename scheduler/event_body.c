@@ -101,8 +101,7 @@ static enum result read_number(const struct item *it, const struct conf_node *ra
   event_path(at, path, key);
   enum result result = event_child(it->reader, range, path, key, true, CONF_SCALAR, &node);
   if (result != RESULT_OK) return result;
-  if (node->quoted || text_to_i64(node->text, strlen(node->text), out) != RESULT_OK || *out < 0 ||
-      *out > EVENT_NUMBER_MAX)
+  if (node->quoted || text_to_i64(node->text, strlen(node->text), out) != RESULT_OK || *out < 0 || *out > NUMBER_MAX)
     return event_fail(it->reader, node->line, at, "must be an integer from 0 to 999999999999");
   return RESULT_OK;
 }

@@ -15,7 +15,6 @@
 
 #define EVENT_SESSIONS_MAX 5000
 #define EVENT_NUMBERS_MAX  1000000  // of one session
-#define EVENT_NUMBER_MAX   INT64_C(999999999999)
 
 struct event_reward {
   const char *code;

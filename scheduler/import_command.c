@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/doc_list.h"
 #include "common/jsonx.h"
 #include "common/limits.h"
 #include "common/text.h"
@@ -169,23 +168,6 @@ int qualifications_command_import(const void *config, struct log *log, int argc,
 
 // --- lists
 
-// Rows say whether the activity is known, then key and document. Returns whether there may be more.
-static bool list_page(struct doc_list *l, const struct db_statement *statement, const struct db_args *args,
-                      const char *code, int64_t *io_after)
-{
-  struct db_rows *rows = NULL;
-  bool is_more = false;
-  if (cli_query(l->cli, statement, args, &rows)) {
-    if (!db_rows_bool(rows, 0, 0))
-      command_refused(l->cli, "ACTIVITY_NOT_FOUND", code);
-    else
-      is_more = doc_list_rows(l, rows, 1, false);
-    if (is_more) *io_after = db_rows_i64(rows, db_rows_count(rows) - 1, 1);
-  }
-  db_rows_free(rows);
-  return is_more;
-}
-
 static const struct doc_column number_columns[] = {
     {"NUMBER", "number", 12}, {"STATUS", "status", 9}, {"CLAIM", "claimId", 0}, {NULL, NULL, 0}};
 
@@ -201,10 +183,8 @@ static bool numbers_page(struct doc_list *l, const struct command *c, int64_t ra
     db_args_i64(&args, *io_after);
     db_args_i64(&args, doc_list_page_rows(l));
   }
-  bool is_more =
-      list_page(l, random > 0 ? &SQL_NUMBERS_RANDOM : &SQL_NUMBERS_LIST, &args, c->words[0], io_after) && random == 0;
-  db_args_release(&args);
-  return is_more;
+  const struct db_statement *statement = random > 0 ? &SQL_NUMBERS_RANDOM : &SQL_NUMBERS_LIST;
+  return command_list_page(l, statement, &args, c->words[0], io_after) && random == 0;
 }
 
 int numbers_command_list(const void *config, struct log *log, int argc, char **argv)
@@ -248,9 +228,7 @@ static bool qualifications_page(struct doc_list *l, const struct command *c, int
   db_args_text(&args, c->status);
   db_args_i64(&args, *io_after);
   db_args_i64(&args, doc_list_page_rows(l));
-  bool is_more = list_page(l, &SQL_QUALIFICATION_LIST, &args, c->activity, io_after);
-  db_args_release(&args);
-  return is_more;
+  return command_list_page(l, &SQL_QUALIFICATION_LIST, &args, c->activity, io_after);
 }
 
 int qualifications_command_list(const void *config, struct log *log, int argc, char **argv)
