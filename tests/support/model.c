@@ -199,7 +199,7 @@ static int registered(const struct model *m, const struct model_activity *a, int
     if (m->claims[a->claims[i]].request.user != user) continue;
     if (status == MODEL_WAITING || (is_over && model_holds(status))) return a->claims[i];
   }
-  for (size_t i = 0; i < a->claim_count && a->no_second_sign_up; i++) {
+  for (size_t i = a->claim_count; a->no_second_sign_up && i-- > 0;) {
     const struct model_claim *c = &m->claims[a->claims[i]];
     if (c->request.user == user && c->status == MODEL_CANCELLED) return a->claims[i];
   }

@@ -144,22 +144,28 @@ static char *activity_doc(const struct model_activity *a)
   return buf_take(&b);
 }
 
-static void store_activity(struct model_run *run, struct model_activity *a)
+// What the database says to a new activity, or to another configuration of it.
+static void put_activity(struct model_run *run, const struct model_activity *a, const char *expected)
 {
   char *doc = activity_doc(a);
-  if (a->event > 0) sql_exec(run->sql, "select largesse.event_put('e%d', 'event', 'UTC')", a->event);
-  char *outcome =
-      sql_text(run->sql,
-               "select outcome || coalesce(' ' || detail, '') from largesse.activity_put("
-               "'%s'::jsonb || jsonb_build_object('startAt', timestamptz '1970-01-01Z' + %lld * interval '1 ms',"
-               " 'endAt', timestamptz '1970-01-01Z' + %lld * interval '1 ms'), 'test', null)",
-               doc, (long long)a->start, (long long)a->end);
-  model_expect(run, "a new activity", outcome, "created");
+  char *outcome = sql_text(
+      run->sql,
+      "select outcome || coalesce(' ' || detail, '') from largesse.activity_put('%s'::jsonb || jsonb_build_object("
+      "'startAt', timestamptz '1970-01-01Z' + %lld * interval '1 ms', "
+      "'endAt', timestamptz '1970-01-01Z' + %lld * interval '1 ms'), 'test', null)",
+      doc, (long long)a->start, (long long)a->end);
+  model_expect(run, "configuration", outcome, expected);
   mem_free(outcome);
   mem_free(doc);
+}
+
+static void store_activity(struct model_run *run, struct model_activity *a)
+{
+  if (a->event > 0) sql_exec(run->sql, "select largesse.event_put('e%d', 'event', 'UTC')", a->event);
+  put_activity(run, a, "created");
   if (a->number_last > 0)
     sql_exec(run->sql, "select largesse.numbers_add('%s', null, 1, %d, 'test')", a->code, a->number_last);
-  outcome =
+  char *outcome =
       sql_text(run->sql, "select outcome from largesse.activity_action('%s', 'publish', 'test', null, null)", a->code);
   model_expect(run, "publishing", outcome, "ok");
   mem_free(outcome);
@@ -249,12 +255,32 @@ static void add_numbers(struct model_run *run, struct model_activity *a)
   mem_free(answer);
 }
 
+// Counts of limits, prices in points and the length of waiting lists may change while claims are made; what was claimed
+// stays as it is.
+static void reconfigure(struct model_run *run, struct model_activity *a)
+{
+  struct model_activity old = *a;
+  for (int p = 0; p < MODEL_PERIODS; p++)
+    if (a->limits[p] > 0 && model_chance(run, 50)) a->limits[p] = 1 + (int)model_random(run, 6);
+  if (a->points_cost > 0 && model_chance(run, 50)) a->points_cost = 10 + (int64_t)model_random(run, 60);
+  if (a->waiting_max > 0 && model_chance(run, 50)) a->waiting_max = 1 + (int)model_random(run, 20);
+  if (a->accept > 0 && model_chance(run, 50)) a->accept = (1 + (int64_t)model_random(run, 20)) * MINUTE;
+  if (a->has_price && model_chance(run, 50)) a->late = (enum model_late)model_random(run, 3);
+  bool is_changed = a->points_cost != old.points_cost || a->waiting_max != old.waiting_max || a->accept != old.accept ||
+                    a->late != old.late || memcmp(a->limits, old.limits, sizeof old.limits) != 0;
+  model_note(run, "%s: limits %d %d %d %d %d, costs %lld, waiting list %d", a->code, a->limits[0], a->limits[1],
+             a->limits[2], a->limits[3], a->limits[4], (long long)a->points_cost, a->waiting_max);
+  put_activity(run, a, is_changed ? "updated" : "unchanged");
+}
+
 void model_world_change(struct model_run *run, int activity)
 {
   struct model_activity *a = &run->m.activities[activity];
   int user = 1 + (int)model_random(run, MODEL_USERS);
   uint64_t what = model_random(run, 100);
-  if (what < 40)
+  if (what < 20 && run->m.now < a->end)
+    reconfigure(run, a);
+  else if (what < 45)
     grant(run, user);
   else if (what < 55)
     set_level(run, user);
