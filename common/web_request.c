@@ -183,21 +183,28 @@ static int quality(const char *item, size_t len)
   return q > 1000 ? 1000 : q;
 }
 
+// Is the item of this language, whatever its region?
+static bool is_language(const char *item, size_t len, const char *language)
+{
+  size_t own = strlen(language);
+  return len >= own && web_parse_same(item, own, language, own) && (len == own || strchr("-; ", item[own]));
+}
+
+// Between the two languages there are; others decide nothing.
 bool web_wants_chinese(const struct web_request *req)
 {
   const char *header = web_header(req, "accept-language");
-  int chinese = 0, other = 0;
+  int chinese = 0, english = 0;
   while (header && *header) {
     while (*header == ' ' || *header == ',' || *header == '\t') header++;
     size_t len = strcspn(header, ",");
     if (len == 0) break;
     int q = quality(header, len);
-    bool is_chinese = len >= 2 && web_parse_same(header, 2, "zh", 2) && (len == 2 || strchr("-; ", header[2]));
-    if (is_chinese && q > chinese && q > other)
+    if (is_language(header, len, "zh") && q > chinese && q > english)
       chinese = q;  // of equals the first one listed wins
-    else if (!is_chinese && q > other)
-      other = q;
+    else if ((is_language(header, len, "en") || is_language(header, len, "*")) && q > english)
+      english = q;
     header += len;
   }
-  return chinese > 0 && chinese >= other;
+  return chinese > 0 && chinese >= english;
 }

@@ -138,6 +138,19 @@ static void read_limits(struct jsonx_reader *r, json_t *doc)
   (void)json_object_set_new(doc, "limits", kept);
 }
 
+// What GET shows beside the configuration may be put back with it. The status only as it is, which activity_put sees
+// to: nobody shall think that putting it moves anything.
+static void read_shown(struct jsonx_reader *r, json_t *doc)
+{
+  static const char *const statuses[] = {"draft", "published", "ongoing", "paused", "finished", "archived"};
+  const char *status = jsonx_read_text(r, "status", false, 16);
+  if (status != NULL && !is_one_of(status, statuses, ARRAY_LEN(statuses)))
+    jsonx_reader_fail(r, "status", "must be draft, published, ongoing, paused, finished or archived");
+  put_text(doc, "status", status);
+  (void)jsonx_has(r, "serverTime");
+  (void)jsonx_has(r, "availability");
+}
+
 enum result activity_doc_check(const json_t *body, const char *path_code, json_t **out_doc,
                                char out_fault[JSONX_WHY_BYTES])
 {
@@ -158,6 +171,7 @@ enum result activity_doc_check(const json_t *body, const char *path_code, json_t
   read_stock(&r, doc, kind != NULL && strcmp(kind, "number") == 0);
   read_limits(&r, doc);
   activity_rules_read(&r, doc);
+  read_shown(&r, doc);
   activity_rules_check(&r, doc);
   enum result result = jsonx_reader_finish(&r);
   if (result == RESULT_OK) {

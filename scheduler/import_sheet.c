@@ -180,12 +180,34 @@ static void take_row(struct import_sheet *s, int64_t line, const struct csv_cell
   for (size_t i = 0; i < s->cell_count; i++) keep(s, s->places[i], &cells[i], numbers[i]);
 }
 
+// A list of numbers is clear without its header: a first line of digits is the first row.
+static bool is_without_header(const struct import_sheet *s, const struct csv_cell *cells, size_t count)
+{
+  if (s->columns->count != 1 || s->columns->items[0].kind != IMPORT_NUMBER || count != 1 || cells[0].len == 0)
+    return false;
+  for (size_t i = 0; i < cells[0].len; i++) {
+    if (cells[0].bytes[i] < '0' || cells[0].bytes[i] > '9') return false;
+  }
+  return true;
+}
+
+static void take_first_line(struct import_sheet *s, int64_t line, const struct csv_cell *cells, size_t count)
+{
+  if (!is_without_header(s, cells, count)) {
+    take_header(s, line, cells, count);
+    return;
+  }
+  s->has_header = true;
+  s->places[s->cell_count++] = 0;
+  take_row(s, line, cells, count);
+}
+
 static void on_row(void *ctx, int64_t line, const struct csv_cell *cells, size_t count)
 {
   struct import_sheet *s = ctx;
   if (s->is_broken) return;
   if (!s->has_header)
-    take_header(s, line, cells, count);
+    take_first_line(s, line, cells, count);
   else if (import_sheet_rows(s) == IMPORT_ROWS_MAX)
     break_off(s, line, "a file has at most 1000000 rows");
   else

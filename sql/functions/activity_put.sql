@@ -3,7 +3,7 @@
 -- Parameters: i_doc: the activity as the API and event files give it, shape, types and what goes together already checked by the caller: code, name, kind, startAt,
 -- endAt, timeZone, eventCode, venue, attributes, rewardCode, stock {total or null, segments} (kind number: missing or without total: its numbers are its stock),
 -- limits [{count, period}] (missing: one in total), needsQualification, eligibility, channels, exclusiveGroup, pointsCost, price {amount, currency},
--- paymentProvider, holdFor, latePayment, onRefused, signUpAgain, waitingList {max, acceptWithin}, rateLimit, intake; i_actor; i_version (ETag; null: any).
+-- paymentProvider, holdFor, latePayment, onRefused, signUpAgain, waitingList {max, acceptWithin}, rateLimit, intake, status (only as it is now); i_actor; i_version (ETag; null: any).
 -- Result: outcome created | updated | unchanged | a refusal's code; detail for people, beginning with the path at fault; changed: the members that
 -- changed; version. Locks: the activity, then its stock rows; an advisory lock when partitions are made. Errors: none.
 create or replace function largesse.activity_put(i_doc jsonb, i_actor text, i_version bigint)
@@ -29,6 +29,9 @@ begin
     if i_version is not null then
       outcome := 'STALE'; detail := 'the activity does not exist'; return next; return;
     end if;
+    if i_doc ->> 'status' <> 'draft' then
+      detail := 'status: a new activity is a draft'; return next; return;
+    end if;
     perform largesse.activity_create(v_new, i_doc, v_limits, i_actor);
     outcome := 'created'; version := 1; return next; return;
   end if;
@@ -36,6 +39,9 @@ begin
   version := v_old.version;
   if v_old.version <> i_version then
     outcome := 'STALE'; detail := 'the activity has changed since; read it again'; return next; return;
+  end if;
+  if v_old.status <> i_doc ->> 'status' then
+    outcome := 'STATE_CONFLICT'; detail := format('status: is %s; publish, pause, resume, finish and archive change it', v_old.status); return next; return;
   end if;
   if v_old.reward_id is not null and exists (select from largesse.reward r where r.id = v_old.reward_id and r.code = i_doc ->> 'rewardCode') then
     v_new.reward_id := v_old.reward_id;

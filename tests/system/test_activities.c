@@ -95,15 +95,36 @@ static void what_is_shown_can_be_put_again(void **state)
     put(f, cases[i].path, cases[i].body, 201);
     struct call shown = call_with(f, "GET", cases[i].path, NULL, NULL);
     static const char *const others[] = {"status", "serverTime", "availability"};
-    for (size_t k = 0; k < ARRAY_LEN(others); k++) assert_int_equal(json_object_del(shown.json, others[k]), 0);
+    for (size_t k = 0; i == 0 && k < ARRAY_LEN(others); k++)
+      assert_int_equal(json_object_del(shown.json, others[k]), 0);
     char *body = json_dumps(shown.json, JSON_COMPACT);
     struct call again = call_with(f, "PUT", cases[i].path, body, NULL);
     if (again.status != 200) fail_msg("%s: %d %s", body, again.status, text_at(&again, "/detail"));
     assert_string_equal(again.etag, "\"1\"");
     call_release(&again);
+    (void)json_object_set_new(shown.json, "status", json_string("ongoing"));  // is no way to open it
+    char *moved = json_dumps(shown.json, JSON_COMPACT);
+    assert_call(f, "PUT", cases[i].path, moved, 409, "STATE_CONFLICT");
+    free(moved);
     call_release(&shown);
     free(body);
   }
+}
+
+static void a_new_activity_is_a_draft(void **state)
+{
+  static const char body[] =
+      "{\"name\":\"n\",\"kind\":\"registration\",\"startAt\":\"2098-03-01T10:00:00Z\",\"endAt\":\"2098-04-01T10:00:"
+      "00Z\","
+      "\"timeZone\":\"UTC\",\"stock\":{\"total\":2},\"status\":\"%s\"}";
+  struct fixture *f = *state;
+  static const char *const refused[] = {"ongoing", "open"};
+  for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+    char *asked = support_format(body, refused[i]);
+    assert_call(f, "PUT", "/v1/activities/born-open", asked, 400, "INVALID_REQUEST");
+    free(asked);
+  }
+  assert_call(f, "GET", "/v1/activities/born-open", NULL, 404, "ACTIVITY_NOT_FOUND");
 }
 
 static void a_stale_etag_is_412(void **state)
@@ -329,6 +350,7 @@ int main(void)
       cmocka_unit_test(a_reward_has_versions),
       cmocka_unit_test(an_activity_is_created_changed_and_shown),
       cmocka_unit_test(what_is_shown_can_be_put_again),
+      cmocka_unit_test(a_new_activity_is_a_draft),
       cmocka_unit_test(a_stale_etag_is_412),
       cmocka_unit_test(moves_are_felt_by_claims_and_kept_as_history),
       cmocka_unit_test(an_activity_that_is_over_cannot_be_published),

@@ -309,6 +309,10 @@ static void problems_come_in_two_languages(void **state)
       {"zha, de", false},
       {"fr;q=0.5, zh ; q=0.6", true},
       {"zh;q=nonsense, en;q=0.1", false},
+      {"fr, zh;q=0.5, en;q=0.4", true},
+      {"fr, en;q=0.5, zh;q=0.4", false},
+      {"zh;q=0.5, *", false},
+      {"enm, zh;q=0.1", true},
   };
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     char request[256];
