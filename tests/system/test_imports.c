@@ -119,8 +119,9 @@ static void numbers_come_by_range_and_by_list(void **state)
   c = call_with(f, "GET", "/v1/activities/lottery", NULL, NULL);
   assert_int_equal(number_at(&c, "/availability/total"), 1003);
   call_release(&c);
-  ASSERT_IMPORT(f, NUMBERS, "3000\r\n3001\n3000", "200 2+1");  // numbers need no header
-  ASSERT_IMPORT(f, NUMBERS, "007\n8\n", "400 1: number: must be an integer from 0 to 999999999999, without leading zeros;");
+  ASSERT_IMPORT(f, NUMBERS, "999\r\n1001\n0", "200 0+3");  // numbers need no header
+  ASSERT_IMPORT(f, NUMBERS, "007\n8\n",
+                "400 1: number: must be an integer from 0 to 999999999999, without leading zeros;");
   ASSERT_IMPORT(f, NUMBERS, "number\n2000\n007\n1000000000000\n-1\n",
                 "400 3: number: must be an integer from 0 to 999999999999, without leading zeros;"
                 " 4: number: must be an integer from 0 to 999999999999, without leading zeros;"
