@@ -77,9 +77,12 @@ begin
   if i_status = 'available' then  -- said literally, so that the index of the free ones serves
     return query select n.number, largesse.number_doc(n) from largesse.activity_number n
       where n.activity_id = v_id and n.status = 'available' and n.number > i_after order by n.number limit i_limit;
+  elsif i_status is not null then  -- so that the index of the others serves
+    return query select n.number, largesse.number_doc(n) from largesse.activity_number n
+      where n.activity_id = v_id and n.claim_id is not null and n.status = i_status and n.number > i_after order by n.number limit i_limit;
   else
     return query select n.number, largesse.number_doc(n) from largesse.activity_number n
-      where n.activity_id = v_id and (i_status is null or n.status = i_status) and n.number > i_after order by n.number limit i_limit;
+      where n.activity_id = v_id and n.number > i_after order by n.number limit i_limit;
   end if;
 end $$;
 

@@ -103,6 +103,7 @@ begin
   v := probe.buffers('select * from largesse.numbers_random(''many'', 10)');
   if v > 200 then raise exception 'ten at random read % pages', v; end if;
   update largesse.activity_number n set status = 'sold', claim_id = 1 where n.number < 49000 and n.activity_id = (select a.id from largesse.activity a where a.code = 'many');
+  update largesse.activity_number n set status = 'held', claim_id = 2 where n.number = 49500 and n.activity_id = (select a.id from largesse.activity a where a.code = 'many');
 end $$;
 vacuum largesse.activity_number;
 do $$
@@ -110,4 +111,6 @@ declare v bigint;
 begin
   v := probe.buffers('select * from largesse.numbers_list(''many'', ''available'', -1, 10)');
   if v > 200 then raise exception 'ten free ones read % pages', v; end if;
+  v := probe.buffers('select * from largesse.numbers_list(''many'', ''held'', -1, 10)');
+  if v > 200 then raise exception 'the one that is held read % pages', v; end if;
 end $$;
