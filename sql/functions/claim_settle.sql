@@ -70,7 +70,8 @@ begin
     loop
       perform largesse.claim_holdings_lock(v_moves.a, v_moves.c, 100);
     end loop;
-    if i_steps && '{charge,inquire_charge}' then perform largesse.claim_settle_lock(i_activity_ids, i_claim_ids); end if;
+    -- All claims now, in their order: what follows comes to them in several turns.
+    perform largesse.claim_settle_lock(i_activity_ids, i_claim_ids);
     -- A refusal counts only while its attempt owns the claim: a newer one may have delivered. So does that there is nothing to take back.
     if i_outcomes && '{refused}' and i_steps && '{deliver,inquire}' then
       execute format($q$
@@ -102,7 +103,7 @@ begin
     end if;
   end if;
   if i_steps && '{charge,inquire_charge,refund,inquire_refund}' then
-    if not i_steps && '{charge,inquire_charge}' then perform largesse.claim_settle_lock(i_activity_ids, i_claim_ids); end if;
+    if not (i_steps && '{reverse,inquire_reverse,charge,inquire_charge}' or i_outcomes && '{refused}') then perform largesse.claim_settle_lock(i_activity_ids, i_claim_ids); end if;
     return query select p.activity_id, p.claim_id, p.status, p.under_review, p.review_cause
                    from largesse.claim_settle_payments(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_codes, i_details, i_due_ms, i_review,
                                                        i_trust_ms, i_urls, i_providers, i_http) p;
