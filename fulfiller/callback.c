@@ -9,12 +9,10 @@
 #include "common/mem.h"
 #include "common/trace.h"
 #include "fulfiller/app.h"
+#include "fulfiller/callback_line.h"
 #include "fulfiller/callback_read.h"
 #include "fulfiller/callback_reply.h"
 #include "fulfiller/callback_store.h"
-
-// Providers wait for an answer no longer than five seconds or so, then they send again.
-static const struct span statement_timeout = {4000000};
 
 struct entry {
   const char *provider;
@@ -25,7 +23,7 @@ struct entry {
 
 struct callbacks {
   struct runtime *rt;
-  struct db_pool *db;
+  struct callback_line *line;
   struct letters *letters;
   struct signature *signature;
   struct entry *entries;  // providers that call back
@@ -37,7 +35,7 @@ struct call {
   struct callbacks *callbacks;
   const struct entry *entry;
   struct web_request *req;
-  struct db_request db;
+  struct callback_turn turn;
   struct callback_event event;
 };
 
@@ -94,13 +92,12 @@ static int event_of(const char *verdict)
 
 static void call_free(struct call *call)
 {
-  db_args_release(&call->db.args);
+  db_args_release(&call->turn.db.args);
   mem_free(call);
 }
 
-static void on_applied(struct db_request *req, const struct db_rows *rows)
+static void kept(struct call *call, const struct db_rows *rows)
 {
-  struct call *call = CONTAINER_OF(req, struct call, db);
   const struct callback_row row = store_callback_row(rows);
   log_call(call, event_of(row.verdict), &row, NULL);
   count(call->callbacks, call->entry->provider, row.verdict);
@@ -120,21 +117,22 @@ static void not_now(struct call *call, const char *why)
   call_free(call);
 }
 
-static void on_error(struct db_request *req, const struct db_error *error)
+static void on_end(struct callback_turn *turn, const struct db_rows *rows, const char *why)
 {
-  not_now(CONTAINER_OF(req, struct call, db), error->message);
+  struct call *call = CONTAINER_OF(turn, struct call, turn);
+  if (rows != NULL)
+    kept(call, rows);
+  else
+    not_now(call, why);
 }
-static void on_timeout(struct db_request *req) { not_now(CONTAINER_OF(req, struct call, db), "timeout"); }
 
 static void apply(struct call *call)
 {
-  call->db = (struct db_request){
-      .timeout = statement_timeout, .on_rows = on_applied, .on_error = on_error, .on_timeout = on_timeout};
-  db_args_init(&call->db.args);
-  store_callback(&call->db, call->entry->provider, &call->event, web_trace(call->req),
+  call->turn = (struct callback_turn){.on_end = on_end};
+  db_args_init(&call->turn.db.args);
+  store_callback(&call->turn.db, call->entry->provider, &call->event, web_trace(call->req),
                  call->event.has_claim && call->entry->can_inquire[call->event.action]);
-  enum result result = db_pool_submit(call->callbacks->db, &call->db);
-  if (result != RESULT_OK) not_now(call, result_text(result));
+  callback_line_add(call->callbacks->line, &call->turn);
 }
 
 // --- requests
@@ -221,7 +219,8 @@ enum result callbacks_new(struct runtime *rt, struct db_pool *db, struct letters
 {
   enum result result = RESULT_OK;
   struct callbacks *c = MEM_NEW(struct callbacks);
-  *c = (struct callbacks){.rt = rt, .db = db, .letters = letters, .signature = signature_new()};
+  *c = (struct callbacks){.rt = rt, .letters = letters, .signature = signature_new()};
+  c->line = callback_line_new(rt, db, conf->daemon.database.pool_size);
   c->entries = MEM_ARRAY(struct entry, conf->providers.count);
   for (size_t i = 0; result == RESULT_OK && i < conf->providers.count; i++)
     result = add_entry(c, &conf->providers.items[i], out_fault);
@@ -262,5 +261,6 @@ void callbacks_free(struct callbacks *c)
   for (size_t i = 0; i < c->count; i++) callback_keys_release(&c->entries[i].keys);
   mem_free(c->entries);
   signature_free(c->signature);
+  callback_line_free(c->line);
   mem_free(c);
 }

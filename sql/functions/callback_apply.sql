@@ -197,14 +197,14 @@ end $$;
 -- i_can_inquire: whether the provider can be asked about that action.
 -- Result: one row: verdict, the state of the callback (see largesse.callback), or 'duplicate' (the event was heard before; nothing changes); the dead
 -- letter that it opened or null; the claim's bizId, activity and trace for logs, nulls without one.
--- Locks: the callback's key; stock, where the claim may give back; the claim; its letter. Errors: 40P01, 40001 (repeat).
+-- Locks: the callback's key; stock, where the claim may give back or take; the claim; its letter. Errors: 40P01, 40001 (repeat); 55P03: the provider must repeat it.
 create or replace function largesse.callback_apply(
   i_provider text, i_event_id text, i_request_id text, i_activity_id bigint, i_claim_id bigint, i_action text, i_outcome text,
   i_ref text, i_code text, i_detail text, i_amount bigint, i_occurred_at timestamptz, i_body text, i_trace uuid, i_can_inquire boolean)
 returns table (verdict text, letter_id bigint, biz_id text, activity_code text, trace uuid)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set plan_cache_mode = force_generic_plan
+set plan_cache_mode = force_generic_plan set lock_timeout = '3s'  -- nobody hears the answer of one that waits for longer
 as $$
 #variable_conflict use_column
 declare
@@ -221,7 +221,8 @@ begin
     return next;
     return;
   end if;
-  if i_outcome = 'refused' or i_action in ('reverse', 'charge') then
+  if i_outcome = 'refused' or i_action in ('reverse', 'charge')
+     and not (i_action = 'charge' and i_outcome = 'done' and largesse.claim_pays_in_time_held(array[i_activity_id], array[i_claim_id])) then
     perform 1 from largesse.stock s where s.activity_id = i_activity_id order by s.segment for update;
   end if;
   v_claim := largesse.claim_row_held(i_activity_id, i_claim_id);

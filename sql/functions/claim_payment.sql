@@ -84,11 +84,37 @@ begin
     $q$ using i_activity_ids, i_claim_ids, largesse.clock_now();
 end $$;
 
+-- Whether a payment that is made now comes in time for all of some claims: then nothing is given back or taken, and what is written down is theirs alone, so that
+-- nobody need hold the stock. A second of the hold must be left. Parameters: keys (parallel arrays). Result: the answer. Locks, errors: none.
+create or replace function largesse.claim_pays_in_time(i_activity_ids bigint[], i_claim_ids bigint[]) returns boolean
+language plpgsql stable security definer
+set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_latest timestamptz := largesse.clock_now() + interval '1 second';
+begin
+  return (select count(*) = cardinality(i_claim_ids) and bool_and(c.status = 'held' and c.payment <> 'done' and c.deadline > v_latest)
+            from unnest(largesse.claim_rows(i_activity_ids, i_claim_ids)) c) is true;
+end $$;
+
+-- The same, with what such a payment changes locked in order. Parameters, result: as claim_pays_in_time. Locks: where it is true: numbers, then the claims.
+-- Errors: 40001 where it is true no more when they are locked (repeat); 40P01 (repeat).
+create or replace function largesse.claim_pays_in_time_held(i_activity_ids bigint[], i_claim_ids bigint[]) returns boolean
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+as $$
+begin
+  if not largesse.claim_pays_in_time(i_activity_ids, i_claim_ids) then return false; end if;
+  perform largesse.claim_numbers_lock(i_activity_ids, i_claim_ids);
+  perform largesse.claim_rows_held(i_activity_ids, i_claim_ids);
+  return largesse.claim_guard(largesse.claim_pays_in_time(i_activity_ids, i_claim_ids));
+end $$;
+
 -- Payments were made: news that is always true, however late and however often it is told. A claim that is held and in time goes on: its numbers are sold, its
 -- reward is due, or it has succeeded. One whose hold has run out expires first. What has ended is paid late: its activity says whether it gets everything back
 -- that it had asked for (if all of that is free), or the money goes back, or a person decides.
 -- Parameters: keys and the provider's references or nulls (parallel arrays), all of one activity. Result: a row per claim that this news changed: its status now, and
--- whether it waits for a person. Locks: as claim_holdings_lock; the claims; letters. Errors: 22023 for several
+-- whether it waits for a person. Locks: as claim_pays_in_time_held; else as claim_holdings_lock, then the claims; letters. Errors: 22023 for several
 -- activities; 40P01, 40001 (repeat).
 create or replace function largesse.claim_paid(i_activity_ids bigint[], i_claim_ids bigint[], i_refs text[])
 returns table (activity_id bigint, claim_id bigint, status text, under_review boolean)
@@ -108,10 +134,10 @@ begin
   if (select count(distinct a) from unnest(i_activity_ids) a) > 1 then
     raise exception 'claims that take or give stock must be of one activity' using errcode = 'invalid_parameter_value';
   end if;
-  perform largesse.claim_holdings_lock(i_activity_ids[1], i_claim_ids, 0);
+  if not largesse.claim_pays_in_time_held(i_activity_ids, i_claim_ids) then perform largesse.claim_holdings_lock(i_activity_ids[1], i_claim_ids, 0); end if;
   v_now := largesse.clock_now();
   select * into v_activity from largesse.activity a where a.id = i_activity_ids[1];
-  -- From here on no claim of the activity begins or ends: that takes the stock's lock.
+  -- From here on none of these begins or ends: that takes the stock's lock, and theirs.
   v_rows := largesse.claim_rows(i_activity_ids, i_claim_ids);
   v_claims := array(select c.id from unnest(v_rows) c where c.status = 'held' and c.deadline <= v_now and c.payment_id is not null order by c.id);
   if cardinality(v_claims) > 0 then

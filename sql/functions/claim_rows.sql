@@ -55,7 +55,12 @@ set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set e
 as $$
 declare
   v_claims largesse.claim[];
+  v_claim  largesse.claim;
 begin
+  if cardinality(i_claim_ids) = 1 then
+    v_claim := largesse.claim_row(i_activity_ids[1], i_claim_ids[1]);
+    return case when v_claim.id is not null then array[v_claim] end;
+  end if;
   execute format('select array_agg(c order by c.activity_id, c.id) from unnest($1, $2) as r(a, id) join %s c on c.activity_id = r.a and c.id = r.id',
                  largesse.month_relation('claim', i_activity_ids)) into v_claims using i_activity_ids, i_claim_ids;
   return v_claims;
@@ -69,7 +74,12 @@ set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set e
 as $$
 declare
   v_claims largesse.claim[];
+  v_claim  largesse.claim;
 begin
+  if cardinality(i_claim_ids) = 1 then
+    v_claim := largesse.claim_row_held(i_activity_ids[1], i_claim_ids[1]);
+    return case when v_claim.id is not null then array[v_claim] end;
+  end if;
   execute format($q$
     select array_agg(k.claim order by (k.claim).activity_id, (k.claim).id)
       from (select row(c.*)::largesse.claim as claim from unnest($1, $2) as r(a, id) join %s c on c.activity_id = r.a and c.id = r.id

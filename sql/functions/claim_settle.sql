@@ -29,12 +29,13 @@ set plan_cache_mode = force_generic_plan  -- of what names its partition there i
 as $$
 #variable_conflict use_column
 declare
-  v_now      timestamptz;
-  v_relation text := largesse.month_relation('claim', i_activity_ids);
-  v_moves    record;
-  v_done     record;
-  v_lost     record;
-  v_back     record;
+  v_now        timestamptz;
+  v_relation   text := largesse.month_relation('claim', i_activity_ids);
+  v_is_in_time boolean;
+  v_moves      record;
+  v_done       record;
+  v_lost       record;
+  v_back       record;
 begin
   if i_earlier is not null then
     execute format($q$
@@ -60,10 +61,12 @@ begin
                         from unnest(i_activity_ids, i_steps, i_outcomes, i_review) with ordinality as r(a, step, outcome, review, n) order by r.n);
   end if;
   if i_outcomes && '{refused}' or i_steps && '{reverse,inquire_reverse,charge,inquire_charge}' then
-    -- What may be given or taken before claims, as everywhere: of all that moves at once, one activity's as a rule.
+    -- What may be given or taken before claims, as everywhere: of all that moves at once, one activity's as a rule. Nothing is where all is paid for in time.
+    v_is_in_time := i_steps <@ '{charge,inquire_charge}' and i_outcomes <@ '{done}' and largesse.claim_pays_in_time_held(i_activity_ids, i_claim_ids);
     for v_moves in
       select r.a, array_agg(r.c order by r.c) as c from unnest(i_activity_ids, i_claim_ids, i_steps, i_outcomes, i_review) as r(a, c, step, outcome, review)
-       where case when r.step in ('deliver', 'inquire') then r.outcome = 'refused' and r.review is null
+       where not v_is_in_time
+         and case when r.step in ('deliver', 'inquire') then r.outcome = 'refused' and r.review is null
                   when r.step in ('charge', 'inquire_charge') then r.outcome in ('done', 'refused')
                   else r.step in ('reverse', 'inquire_reverse') and r.outcome in ('done', 'not_found') end
        group by 1 order by 1

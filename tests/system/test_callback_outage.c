@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks while the database is away: 503 and nothing promised; what is sent again counts once. B47.
-// Stops the server it shares, so:
+// Callbacks while the database is away: 503 and nothing promised; what is sent again counts once. B47. And while many
+// of them wait in it. Stops the server it shares, so:
 // runs alone
 #include "tests/system/callback_calls.h"
 
@@ -56,8 +56,86 @@ static void nothing_is_promised_that_is_not_kept(void **state)
   mem_free(body);
 }
 
+// --- a rush of callbacks that wait for one activity
+
+#define RUSH 60
+
+static int send_rushed(const struct callback_rig *rig, const char *request_id, int i)
+{
+  char id[32];
+  (void)snprintf(id, sizeof id, "rush-%d", i);
+  char *body = callback_body(request_id, "FAILED", 0);
+  char *headers = callback_headers(rig, &(struct callback_post){.id = id, .body = body});
+  char *request = support_format(
+      "POST /v1/callbacks/simulator HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n%sContent-Length: "
+      "%zu\r\n\r\n%s",
+      headers, strlen(body), body);
+  int fd = http_connect(rig->stack->fulfiller_port);
+  if (fd < 0 || write(fd, request, strlen(request)) != (ssize_t)strlen(request)) support_die("cannot send a callback");
+  mem_free(request);
+  mem_free(headers);
+  mem_free(body);
+  return fd;
+}
+
+// The status of the answer: 204 or 503; 0 for any other, or none.
+static int answer_of(int fd)
+{
+  char text[64] = "";
+  size_t len = 0;
+  for (ssize_t got = 1; got > 0 && len<sizeof text - 1; len += got> 0 ? (size_t)got : 0)
+    got = read(fd, text + len, sizeof text - 1 - len);
+  (void)close(fd);
+  for (int status = 204; status < 600; status += 503 - 204) {
+    char line[16];
+    (void)snprintf(line, sizeof line, "HTTP/1.1 %d", status);
+    if (strncmp(text, line, strlen(line)) == 0) return status;
+  }
+  return 0;
+}
+
+static int64_t waiting_in_database(struct sql *sql)
+{
+  return sql_int(sql,
+                 "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = "
+                 "'Lock' and application_name = 'largesse fulfiller'");
+}
+
+// They may not take all connections: others' deliveries go on. Half of the pool of eight waits, the rest in line.
+static void deliveries_go_on_while_callbacks_wait(void **state)
+{
+  struct callback_rig *rig = *state;
+  struct stack *s = rig->stack;
+  activity_make(s->sql, &(struct activity_terms){.code = "hot", .stock = 10});
+  activity_make(s->sql, &(struct activity_terms){.code = "beside", .stock = 10});
+  struct delivery_claim claim = callback_pending(rig, "hot", 901);
+  struct sql *holder = server_open(rig->server, s->database);
+  sql_exec(holder,
+           "begin; select from largesse.stock s join largesse.activity a on a.id = s.activity_id where a.code = 'hot' "
+           "for update of s");
+  int fds[RUSH], answers[2] = {0};
+  for (int i = 0; i < RUSH; i++) fds[i] = send_rushed(rig, claim.id, i);
+  WAIT_FOR(waiting_in_database(s->sql) == 4, 10);
+  struct delivery_claim other = delivery_claim(s, "beside", 902);
+  WAIT_FOR(delivery_is(s, other.id, "succeeded") || waiting_in_database(s->sql) > 4, 10);
+  assert_true(waiting_in_database(s->sql) <= 4);
+  assert_true(delivery_is(s, other.id, "succeeded"));
+  sql_exec(holder, "rollback");
+  sql_close(holder);
+  for (int i = 0; i < RUSH; i++) {
+    int status = answer_of(fds[i]);
+    assert_true(status == 204 || status == 503);
+    answers[status == 204]++;
+  }
+  // Who was told 503 sends again.
+  for (int i = 0; answers[1] == 0 && i < RUSH; i++) answers[1] += answer_of(send_rushed(rig, claim.id, i)) == 204;
+  assert_true(answers[1] > 0);
+  assert_true(sql_int(s->sql, "select count(*) from largesse.callback where event_id like 'rush-%%'") >= answers[1]);
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_promised_that_is_not_kept)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_promised_that_is_not_kept),
+                                     cmocka_unit_test(deliveries_go_on_while_callbacks_wait)};
   return cmocka_run_group_tests(tests, rig_set_up, rig_tear_down);
 }

@@ -299,6 +299,26 @@ static void what_nobody_gets_is_paid_back(void **state)
   mem_free(cancelled);
 }
 
+// A payment in time gives nothing back and takes nothing: it waits for nobody who claims at the same moment.
+static void a_payment_in_time_needs_no_stock(void **state)
+{
+  struct stack *s = *state;
+  make(s, "rushed", 5, "'rewardCode', 'prize',");
+  char *id = buy(s, "rushed", 1, "b", "3");
+  WAIT_FOR(shows(s, id, "payment", "pending"), 10);
+  struct sql *holder = server_open(s->server, s->database);
+  sql_exec(holder,
+           "begin; select from largesse.stock s join largesse.activity a on a.id = s.activity_id where a.code = "
+           "'rushed' for update of s");
+  at_the_page(s, id, "pay");
+  WAIT_FOR(shows(s, id, "status", "succeeded"), 10);
+  assert_true(shows(s, id, "payment", "done"));
+  assert_numbers(s, "rushed", 3, "1:available,2:available,3:sold:%s", id);
+  sql_exec(holder, "rollback");
+  sql_close(holder);
+  mem_free(id);
+}
+
 static void the_audit_agrees(void **state)
 {
   struct stack *s = *state;
@@ -317,6 +337,7 @@ int main(void)
       cmocka_unit_test(a_late_payment_never_moves_what_another_bought),
       cmocka_unit_test(a_callback_that_is_early_doubled_and_contradicted_is_one_sale),
       cmocka_unit_test(what_nobody_gets_is_paid_back),
+      cmocka_unit_test(a_payment_in_time_needs_no_stock),
       cmocka_unit_test(the_audit_agrees),
   };
   return cmocka_run_group_tests(tests, set_up, stack_tear_down);
