@@ -174,8 +174,8 @@ static void every_reason_of_a_discount_has_a_text(void **state)
   static const char *const reasons[] = {
       "the rule is not valid at this time, it starts at 2026-10-01T00:00:00.000000Z",
       "the rule is not valid at this time, it ends at 2026-10-01T00:00:00.000000Z",
-      "the rule is not valid at this time, it starts at 2026-10-01T00:00:00.000000Z, it ends at "
-      "2026-10-02T00:00:00.000000Z",
+      ("the rule is not valid at this time, it starts at 2026-10-01T00:00:00.000000Z, it ends at "
+       "2026-10-02T00:00:00.000000Z"),
       "the rule is for orders in CNY",
       "not together with other offers of group mall: mall-a is applied",
       "the order's total of 100 does not reach 500000",
