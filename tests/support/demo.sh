@@ -31,12 +31,13 @@ demo_sessions() {
     from largesse.activity where event_code = '$EVENT' and created_at >= '$BEGIN' order by start_at, code"
 }
 
-# figures CODE_LIST -> accepted delivered failed open review retries waiting; what still waits to be judged is open
+# figures CODE_LIST -> accepted delivered failed open review retries waiting taken; what still waits to be judged is open, what holds stock is taken
 figures() {
   pg -At -F ' ' -c "select count(*), count(*) filter (where c.status = 'succeeded'), count(*) filter (where c.status in ('failed', 'rolled_back', 'expired')),
       count(*) filter (where c.status in ('issuing', 'held', 'offered') and c.review_since is null)
         + (select count(*) from largesse.claim_queue q join largesse.activity a on a.id = q.activity_id where a.code in ($1) and q.verdict is null), count(*) filter (where c.review_since is not null),
-      coalesce(sum(greatest(c.attempts - 1, 0)), 0), count(*) filter (where c.status = 'waiting')
+      coalesce(sum(greatest(c.attempts - 1, 0)), 0), count(*) filter (where c.status = 'waiting'),
+      count(*) filter (where c.status in ('issuing', 'held', 'offered', 'succeeded'))
     from largesse.claim c join largesse.activity a on a.id = c.activity_id where a.code in ($1)"
 }
 
@@ -86,6 +87,11 @@ give_places_back() {
     curl -s --no-progress-meter -f -m 30 -X POST --parallel --parallel-max 8 -K - || { warn "a place could not be given back"; return 1; }
 }
 
+taken_text() {  # STOCK FIGURES: who waits has taken nothing
+  printf '%s of %s taken, %s delivered' "$9" "$1" "$3"
+  [ "$8" = 0 ] || printf ', %s waiting' "$8"
+}
+
 # send_claims CODE STOCK KIND RULES: nearly twice as many clicks as there is, by people some of whom come again; then some clients
 # repeat clicks that were answered.
 send_claims() {
@@ -99,7 +105,7 @@ send_claims() {
   local counts
   while kill -0 "$STEP_PID" 2>/dev/null; do
     counts=($(figures "'$code'"))
-    progress "$code" "${counts[0]}" "$stock" "${counts[0]} of $stock taken, ${counts[1]} delivered"
+    progress "$code" "${counts[7]}" "$stock" "$(taken_text "$stock" "${counts[@]}")"
     pause 0.5
   done
   wait "$STEP_PID" || { STEP_PID=; warn "some clicks had no answer: $(tail -n 1 "$DEMO_DIR/$code.err")"; return 1; }
@@ -107,7 +113,7 @@ send_claims() {
   run_step "${load[@]}" --requests $((clicks / 10)) --users "random:$users" --record "$DEMO_DIR/$code.again.csv" --json >"$DEMO_DIR/$code.again.json" || return 1
   [ "$3" != registration ] || give_places_back "$code" || return 1
   counts=($(figures "'$code'"))
-  progress_done "$code" "${counts[0]} of $stock taken, ${counts[1]} delivered"
+  progress_done "$code" "$(taken_text "$stock" "${counts[@]}")"
 }
 
 wait_for_delivery() {
@@ -116,10 +122,10 @@ wait_for_delivery() {
     counts=($(figures "$LIST")) || return 1
     [ "${counts[3]}" -gt 0 ] || break
     [ $SECONDS -lt $end ] || { progress_done "delivery" "${counts[3]} claims are still open after $DEMO_DELIVERY_SECONDS s"; return 1; }
-    progress "delivery" $((counts[0] - counts[3])) "${counts[0]}" "${counts[1]} of ${counts[0]} delivered"
+    progress "delivery" $((counts[0] - counts[3])) "${counts[0]}" "${counts[1]} of $((counts[7] + counts[2])) delivered"
     pause 0.3
   done
-  progress_done "delivery" "${counts[1]} of ${counts[0]} delivered"
+  progress_done "delivery" "${counts[1]} of $((counts[7] + counts[2])) delivered"
 }
 
 audit() {
