@@ -14,6 +14,7 @@
 #include "common/mem.h"
 #include "tests/support/claims.h"
 #include "tests/support/delivery.h"
+#include "tests/support/http.h"
 #include "tests/support/simulator.h"
 #include "tests/support/support.h"
 
@@ -187,6 +188,7 @@ static void a_provider_that_is_down_costs_nothing(void **state)
 
 // --- one message many times
 
+// B24
 static void a_message_delivered_five_times_pays_once(void **state)
 {
   struct stack *s = ((struct delivery_rig *)*state)->stack;
@@ -228,6 +230,44 @@ static void a_fulfiller_killed_in_a_call_asks_before_it_repeats(void **state)
   assert_effects(s, unpaid.id, 1);
 }
 
+static int64_t request_ids_of_user(struct stack *s, int64_t user)
+{
+  json_t *ledger = NULL;
+  char number[24];
+  int64_t count = 0;
+  assert_int_equal(http_json(s->simulator_port, "GET", "/sim/ledger?limit=5000", NULL, &ledger), 200);
+  (void)snprintf(number, sizeof number, "%lld", (long long)user);
+  for (size_t i = 0; i < json_array_size(ledger); i++) {
+    const json_t *of = json_object_get(json_array_get(ledger, i), "userId");
+    count += json_is_string(of) && strcmp(json_string_value(of), number) == 0;
+  }
+  json_decref(ledger);
+  return count;
+}
+
+// B24: one reward message, delivered by the rung, by the broker again after a kill, and five times by hand. Every call
+// at the wallet has the claim's request id, and the balance rises once.
+static void one_reward_message_has_one_request_id_for_ever(void **state)
+{
+  struct stack *s = ((struct delivery_rig *)*state)->stack;
+  struct broker *b = broker_open(s->broker_url);
+  activity_make(s->sql, &(struct activity_terms){.code = "one-id", .stock = 10});
+  delivery_script(s, 83, "[{\"status\":429,\"effect\":\"none\"},{\"delayMs\":400,\"effect\":\"none\"}]");
+  struct delivery_claim claim = delivery_claim(s, "one-id", 83);
+  WAIT_FOR(delivery_hits(s, claim.id) == 2, SETTLED_WITHIN);
+  process_kill(s->fulfiller);
+  stack_start_fulfiller(s);
+  for (int i = 0; i < 5; i++) delivery_publish(b, "simulator", claim.id, i);
+  WAIT_FOR(delivery_is(s, claim.id, "succeeded"), SETTLED_WITHIN);
+  for (int i = 0; i < 5; i++) delivery_publish(b, "simulator", claim.id, i);
+  struct delivery_claim after = delivery_claim(s, "one-id", 84);  // shows that those have been read
+  WAIT_FOR(delivery_is(s, after.id, "succeeded"), SETTLED_WITHIN);
+  assert_int_equal(delivery_hits(s, claim.id), 3);
+  assert_effects(s, claim.id, 1);
+  assert_int_equal(request_ids_of_user(s, 83), 1);
+  broker_close(b);
+}
+
 static void the_books_agree(void **state)
 {
   struct stack *s = ((struct delivery_rig *)*state)->stack;
@@ -248,6 +288,7 @@ int main(void)
       cmocka_unit_test(retry_after_is_honoured),
       cmocka_unit_test(a_message_delivered_five_times_pays_once),
       cmocka_unit_test(a_fulfiller_killed_in_a_call_asks_before_it_repeats),
+      cmocka_unit_test(one_reward_message_has_one_request_id_for_ever),
       cmocka_unit_test(the_books_agree),
   };
   return cmocka_run_group_tests_name("delivery", tests, delivery_set_up, delivery_tear_down);
