@@ -12,10 +12,11 @@ as $$
 $$;
 
 -- Begins a run, or goes on with the newest one of the same scope that has no end.
--- Parameters: i_mode: recent (the last 24 hours), date (i_date, a day of UTC) or all; i_code: only this activity, or null; i_resume.
+-- Parameters: i_mode: recent (the last 24 hours), date (i_date, a business date), night (the same for its report, a run of its own) or all; i_code: only this
+-- activity, or null; i_resume; i_zone: of business dates.
 -- Result: one row: the run, the time it covers, the last activity that is done (0: none), whether it goes on with an earlier one, and whether there is
 -- an earlier one of this scope, of the last day and without an end. Locks: the run that goes on. Errors: P0002 for an unknown activity.
-create or replace function largesse.audit_begin(i_mode text, i_date date, i_code text, i_resume boolean)
+create or replace function largesse.audit_begin(i_mode text, i_date date, i_code text, i_resume boolean, i_zone text default 'UTC')
 returns table (run_id bigint, from_at timestamptz, until_at timestamptz, reached bigint, is_resumed boolean, has_unfinished boolean)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp
@@ -26,6 +27,8 @@ declare
   v_scope    text := i_mode || coalesce(' ' || i_date, '') || coalesce(' activity ' || i_code, '');
   v_activity bigint;
   v_old      largesse.audit_run;
+  v_from     timestamptz;
+  v_until    timestamptz;
 begin
   if i_code is not null then
     select a.id into v_activity from largesse.activity a where a.code = i_code;
@@ -40,13 +43,14 @@ begin
     return next;
     return;
   end if;
-  from_at := case i_mode when 'recent' then v_now - interval '1 day' when 'date' then i_date::timestamp at time zone 'UTC'
+  if i_mode in ('date', 'night') then select w.from_at, w.until_at into v_from, v_until from largesse.night_window(i_date, i_zone) w; end if;
+  from_at := case when i_mode = 'recent' then v_now - interval '1 day' when i_mode in ('date', 'night') then v_from
                else coalesce((select min(a.start_at) from largesse.activity a where v_activity is null or a.id = v_activity), v_now) end;
   from_at := least(from_at, v_now);
-  until_at := case i_mode when 'date' then (i_date + 1)::timestamp at time zone 'UTC' else v_now end;
+  until_at := case when i_mode in ('date', 'night') then v_until else v_now end;
   reached := 0;
   insert into largesse.audit_run as r (started_at, scope, mode, activity_id, from_at, until_at)
-    values (v_now, v_scope, i_mode, v_activity, from_at, until_at) returning r.id into run_id;
+    values (v_now, v_scope, case i_mode when 'night' then 'date' else i_mode end, v_activity, from_at, until_at) returning r.id into run_id;
   return next;
 end $$;
 
@@ -62,8 +66,9 @@ as $$
          r.mode = 'all' or a.start_at < r.until_at and a.latest_end_at > r.from_at
          or r.mode = 'recent' and exists (select from largesse.finding f where f.activity_id = a.id and f.state <> 'gone')
          or exists (select from largesse.claim c
-                     where c.activity_id = a.id and (c.created_at >= r.from_at and c.created_at < r.until_at
-                                                     or c.updated_at >= r.from_at and c.updated_at < r.until_at))
+                     where c.activity_id = a.id and c.updated_at >= r.from_at
+                       and (c.created_at >= r.from_at and c.created_at < r.until_at
+                            or c.updated_at < r.until_at))
     from largesse.audit_run r
     cross join lateral (
       select a.* from largesse.activity a

@@ -89,12 +89,13 @@ begin
     perform largesse.claim_guard(v_rows = i_quantity);
   end if;
   insert into largesse.claim
-      (activity_id, id, user_id, created_at, updated_at, next_attempt_at, quantity, reward_id, biz_id, status, step, channel, deadline, numbers, points, payment_id, payment)
+      (activity_id, id, user_id, created_at, updated_at, next_attempt_at, quantity, reward_id, biz_id, status, step, channel, deadline, numbers, points, payment_id, payment,
+       succeeded_at)
     select i_terms.activity_id, r.id, r.user_id, coalesce(r.queued_at, i_terms.now), i_terms.now,
            case when i_status in ('held', 'issuing') then i_terms.sweep_at end, r.quantity, i_terms.reward_id, r.biz_id, i_status,
            case when i_status in ('held', 'issuing') then i_terms.step end, r.channel,
            case i_status when 'held' then i_terms.hold_until end, r.number_set::bigint[], i_terms.points_cost * r.quantity,
-           i_terms.payment_id, case i_status when 'held' then 'due' end
+           i_terms.payment_id, case i_status when 'held' then 'due' end, case i_status when 'succeeded' then i_terms.now end
       from unnest(i_claim_ids, i_user_ids, i_quantities, i_biz_ids, i_channels, i_number_sets, i_queued_at)
              with ordinality as r(id, user_id, quantity, biz_id, channel, number_set, queued_at, ord)
      where r.id is not null

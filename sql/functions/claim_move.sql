@@ -49,7 +49,11 @@ begin
       order by c.activity_id, c.id for no key update of c
   ), moved as (
     update %1$s c
-       set status = $6, updated_at = $9, next_attempt_at = case $6 when 'issuing' then $9 end, doubted_at = null,
+       set status = $6, updated_at = $9,
+           succeeded_at = case $6 when 'succeeded' then coalesce(c.succeeded_at, $9) else c.succeeded_at end,
+           expired_at = case $6 when 'expired' then coalesce(c.expired_at, $9) else c.expired_at end,
+           ended_at = case when $6 in ('cancelled', 'failed', 'rolled_back') then $9 else c.ended_at end,
+           next_attempt_at = case $6 when 'issuing' then $9 end, doubted_at = null,
            -- A charge under way goes on, and what is known of it stays: claim_payment_at_end decides by it.
            lease_until = case when c.payment in ('due', 'pending', 'retry', 'unknown') then c.lease_until end,
            doing = case when c.payment in ('due', 'pending', 'retry', 'unknown') then c.doing end,
@@ -212,7 +216,7 @@ begin
     execute format($q$
       with moved as (
         update %s c
-           set status = 'succeeded', updated_at = $4, next_attempt_at = null, lease_until = null, doing = null, trust_after = null, doubted_at = null,
+           set status = 'succeeded', updated_at = $4, succeeded_at = coalesce(c.succeeded_at, $4), next_attempt_at = null, lease_until = null, doing = null, trust_after = null, doubted_at = null,
                sweeps = 0, outcome = 'done', provider_ref = coalesce(r.ref, c.provider_ref), failure_code = null, failure_detail = null
           from (select * from unnest($1, $2, $3) as u(activity_id, claim_id, ref) order by u.activity_id, u.claim_id) r
          where c.activity_id = r.activity_id and c.id = r.claim_id and c.status = 'issuing' and c.review_since is null and c.reversal is null

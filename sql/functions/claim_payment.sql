@@ -187,7 +187,7 @@ begin
      order by c.id for no key update of c
   )
   update %1$s c
-     set payment = 'done', payment_ref = coalesce(r.ref, c.payment_ref), updated_at = largesse.clock_now(), next_attempt_at = null, lease_until = null, doing = null,
+     set payment = 'done', payment_ref = coalesce(r.ref, c.payment_ref), updated_at = largesse.clock_now(), paid_at = coalesce(c.paid_at, largesse.clock_now()), next_attempt_at = null, lease_until = null, doing = null,
          trust_after = null, doubted_at = null, pending_since = null, attempts_before = c.attempts, sweeps = 0, review_since = null, review_cause = null
     from held r where c.activity_id = r.activity_id and c.id = r.id
   $q$, largesse.month_relation('claim', i_activity_ids)) using i_activity_ids, i_claim_ids, i_refs;

@@ -79,9 +79,9 @@ begin
     select i_activity_id, r.user_id, l.period, l.start, r.quantity, l.max_count
       from unnest(v_terms.periods, v_terms.starts, v_terms.maxima) as l(period, start, max_count),
            unnest(i_user_ids, i_quantities) as r(user_id, quantity);
-  insert into largesse.claim (activity_id, id, user_id, created_at, updated_at, next_attempt_at, quantity, reward_id, biz_id, status, step, channel)
+  insert into largesse.claim (activity_id, id, user_id, created_at, updated_at, next_attempt_at, quantity, reward_id, biz_id, status, step, channel, succeeded_at)
     select i_activity_id, r.id, r.user_id, v_now, v_now, case when v_terms.step is not null then v_terms.sweep_at end, r.quantity, v_terms.reward_id, r.biz_id,
-           v_terms.status, v_terms.step, r.channel
+           v_terms.status, v_terms.step, r.channel, case v_terms.status when 'succeeded' then v_now end
       from unnest(v_ids, i_user_ids, i_quantities, i_biz_ids, i_channels) as r(id, user_id, quantity, biz_id, channel);
   perform largesse.claim_guard(largesse.stock_take(i_activity_id, v_wanted, v_segment));
   if v_terms.status = 'succeeded' then perform largesse.claim_tell_succeeded(v_terms, i_biz_ids); end if;
