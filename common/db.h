@@ -138,5 +138,7 @@ MUST_CHECK enum result db_session_script(struct db_session *s, const char *sql);
 MUST_CHECK enum result db_session_query(struct db_session *s, const char *sql, const struct db_args *args,
                                         struct db_rows **out_rows);
 void db_rows_free(struct db_rows *rows);
+// Any thread, while the session is open: the statement under way is given up (57014); without one nothing happens.
+void db_session_cancel(struct db_session *s);
 // What the last failed call said: sqlstate, message, detail, hint. Valid until the next call.
 const struct db_error *db_session_error(const struct db_session *s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A blocking session for commands: scripts and single statements, with what the server said kept until the next call.
-// Owner: the command that opened it; one thread.
+// Owner: the command that opened it; one thread (db_session_cancel: any).
 #include <libpq-fe.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,6 +115,15 @@ enum result db_session_query(struct db_session *s, const char *sql, const struct
   *out_rows = MEM_NEW(struct db_rows);
   (*out_rows)->result = rows;
   return RESULT_OK;
+}
+
+void db_session_cancel(struct db_session *s)
+{
+  char why[256];
+  PGcancel *cancel = PQgetCancel(s->pg);
+  if (cancel == NULL) return;
+  (void)PQcancel(cancel, why, sizeof why);
+  PQfreeCancel(cancel);
 }
 
 const struct db_error *db_session_error(const struct db_session *s) { return &s->error; }

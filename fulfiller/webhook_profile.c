@@ -21,10 +21,10 @@ static bool is_name(const char *text)
   return len > 0 && len <= 64 && strspn(text, NAME_CHARS) == len;
 }
 
-// Events are about claims, activities and the endpoints themselves.
+// Events are about claims, activities, reports and the endpoints themselves.
 static bool has_subject(const char *text)
 {
-  static const char *const subjects[] = {"claim.", "activity.", "webhook."};
+  static const char *const subjects[] = {"claim.", "activity.", "report.", "webhook."};
   for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
     if (strncmp(text, subjects[i], strlen(subjects[i])) == 0) return true;
   return false;

@@ -9,6 +9,7 @@
 #include "common/mem.h"
 #include "reconciler/cli.h"
 #include "reconciler/figures.h"
+#include "reconciler/night_worker.h"
 #include "reconciler/operation_worker.h"
 #include "reconciler/routes.h"
 
@@ -57,6 +58,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   app->web = web_server_new(rt, &app->conf.web, reconciler_routes(), app);
   app->figures = figures_new(rt, app->db, app->conf.figures_every);
   app->operations = operation_worker_new(rt, app->db, &app->conf.operations);
+  app->nights = night_worker_new(rt, app->db, &app->conf, app->figures);
   app->health_timer = loop_timer_new(rt->loop, on_health_due, app);
   char why[WEB_WHY_BYTES] = "";
   enum result result = web_server_start(app->web, why);
@@ -67,6 +69,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   }
   figures_start(app->figures);
   operation_worker_start(app->operations);
+  night_worker_start(app->nights);
   on_health_due(app);
   *out_app = app;
   return RESULT_OK;
@@ -78,6 +81,7 @@ void app_reload(struct app *app, const void *config)
   db_pool_reload(app->db, &app->conf.daemon.database);
   figures_set_every(app->figures, app->conf.figures_every);
   operation_worker_reload(app->operations, &app->conf.operations);
+  night_worker_reload(app->nights, &app->conf);
 }
 
 void app_drain(struct app *app)
@@ -87,17 +91,20 @@ void app_drain(struct app *app)
   web_server_drain(app->web);
   figures_stop(app->figures);
   operation_worker_stop(app->operations);
+  night_worker_stop(app->nights);
 }
 
 bool app_is_idle(const struct app *app)
 {
-  return web_server_open_requests(app->web) == 0 && app->open_calls == 0 && operation_worker_is_idle(app->operations);
+  return web_server_open_requests(app->web) == 0 && app->open_calls == 0 && operation_worker_is_idle(app->operations) &&
+         night_worker_is_idle(app->nights);
 }
 
 // The database's callbacks come while their receivers live.
 void app_stop(struct app *app)
 {
   db_pool_free(app->db);
+  night_worker_free(app->nights);
   figures_free(app->figures);
   operation_worker_free(app->operations);
   web_server_free(app->web);

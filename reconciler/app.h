@@ -14,6 +14,7 @@
 #include "reconciler/config.h"
 
 struct figures;
+struct night_worker;
 struct operation_worker;
 struct loop_timer;
 
@@ -24,6 +25,7 @@ struct app {
   struct web_server *web;
   struct figures *figures;
   struct operation_worker *operations;
+  struct night_worker *nights;
   struct buf scratch;  // for one answer at a time
   struct loop_timer *health_timer;
   size_t open_calls;      // of handlers; they hold a request and a statement

@@ -18,6 +18,7 @@
 struct run {
   struct db_session *session;
   const struct audit_conf *conf;
+  const struct audit_request *request;
   struct audit_report *report;
   char *why;                // DB_WHY_BYTES
   char *names[AUDITS_MAX];  // the audits declared
@@ -117,14 +118,14 @@ static enum result read_recorded(struct run *r)
   return result;
 }
 
-static enum result begin(struct run *r, const struct audit_request *request, int64_t *out_reached)
+static enum result begin(struct run *r, int64_t *out_reached)
 {
+  const struct audit_request *q = r->request;
   enum result result;
   struct db_args args;
   struct db_rows *rows = NULL;
   db_args_init(&args);
-  TRY(query(r, store_audit_begin(&args, request->mode, request->date, request->activity_code, request->resume), &args,
-            &rows));
+  TRY(query(r, store_audit_begin(&args, q->mode, q->date, q->activity_code, q->resume, q->time_zone), &args, &rows));
   struct audit_run_row row = store_audit_run_row(rows);
   r->run_id = r->report->run_id = row.run_id;
   r->report->from = row.from;
@@ -234,6 +235,13 @@ static enum result record(struct run *r, const struct audit_activity_row *activi
   return result;
 }
 
+static enum result go_on(struct run *r)
+{
+  if (r->request->may_go_on == NULL || r->request->may_go_on(r->request->ctx)) return RESULT_OK;
+  (void)snprintf(r->why, DB_WHY_BYTES, "the run was left, to be gone on with");
+  return RESULT_CONFLICT;
+}
+
 static enum result audit_activity(struct run *r, const struct audit_activity_row *activity)
 {
   enum result result;
@@ -243,11 +251,14 @@ static enum result audit_activity(struct run *r, const struct audit_activity_row
   finding_set_init(&found);
   TRY(begin_reading(r));
   for (size_t i = 0; i < r->name_count; i++) {
+    TRY(go_on(r));
     result = run_audit(r, r->names[i], activity, &found);
-    if (result == RESULT_OK)
+    if (result == RESULT_OK) {
       seen_whole[seen_count++] = r->names[i];
-    else if (!is_survived(r, result, r->names[i], activity))
-      goto cleanup;
+      continue;
+    }
+    TRY(go_on(r));  // its own end is no failure of the audit
+    if (!is_survived(r, result, r->names[i], activity)) goto cleanup;
   }
   TRY(script(r, "commit"));
   TRY(record(r, activity, seen_whole, seen_count, &found));
@@ -298,12 +309,12 @@ enum result audit_run(struct db_session *session, const struct audit_conf *conf,
 {
   enum result result;
   struct audit_report report;
-  struct run r = {.session = session, .conf = conf, .report = &report, .why = out_why};
+  struct run r = {.session = session, .conf = conf, .request = request, .report = &report, .why = out_why};
   int64_t after = 0;
   bool is_more = true;
   audit_report_init(&report);
   TRY(read_names(&r));
-  TRY(begin(&r, request, &after));
+  TRY(begin(&r, &after));
   while (is_more) TRY(audit_page(&r, &after, &is_more));
   TRY(end(&r));
   finding_set_sort(&report.findings);

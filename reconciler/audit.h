@@ -9,10 +9,14 @@
 #include "reconciler/finding.h"
 
 struct audit_request {
-  const char *mode;           // "recent", "date", "all"
-  const char *date;           // "2026-11-29" with mode date; else NULL
+  const char *mode;           // "recent", "date", "night" (a date for its report), "all"
+  const char *date;           // "2026-11-29" with mode date and night; else NULL
+  const char *time_zone;      // of the date
   const char *activity_code;  // only this one; NULL: all that the mode selects
   bool resume;                // go on with the newest run of the same kind that has no end, if there is one
+  // Asked before each audit of an activity; false ends this with RESULT_CONFLICT, for somebody to go on. NULL: true.
+  bool (*may_go_on)(void *ctx);
+  void *ctx;
 };
 
 // An audit of an activity that could not be run to its end, or that found more than is recorded.

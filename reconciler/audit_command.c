@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // `reconciler audit`: without options, the activities whose window or claims touch the last 24 hours, and those with
-// open findings; with --date, one day of UTC; with --all or --activity alone, everything. The status is 0 when all is
-// clean, 1 with findings, 75 when nothing was found but not everything could be looked at. Owner: the command;
-// blocking.
+// open findings; with --date, a business date of the reports' zone; with --all or --activity alone, everything. The
+// status is 0 when all is clean, 1 with findings, 75 when nothing was found but not everything could be looked at.
+// Owner: the command; blocking.
 #include "reconciler/audit_command.h"
 
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "common/text.h"
 #include "reconciler/audit.h"
 #include "reconciler/cli.h"
+#include "reconciler/night_text.h"
 #include "reconciler/report.h"
 
 struct audit_options {
@@ -19,21 +20,12 @@ struct audit_options {
   enum report_format report_format;
 };
 
-static bool is_date(const char *text)
-{
-  char instant[32];
-  struct wall_time t;
-  if (strlen(text) != 10 || snprintf(instant, sizeof instant, "%sT00:00:00Z", text) >= (int)sizeof instant)
-    return false;
-  return text_to_time(instant, strlen(instant), &t) == RESULT_OK;
-}
-
 // NULL: all is well.
 static const char *fault_of(struct audit_options *o, size_t words)
 {
   if (words > 0) return "takes no arguments but its options";
   if (o->date != NULL && o->all) return "--date and --all exclude each other";
-  if (o->date != NULL && !is_date(o->date)) return "--date must be a day such as 2026-11-29";
+  if (o->date != NULL && !night_is_date(o->date)) return "--date must be a day such as 2026-11-29";
   if (o->activity != NULL && !text_is_code(o->activity, strlen(o->activity)))
     return "--activity must be the code of an activity";
   if (o->format != NULL && report_format_parse(o->format, &o->report_format) != RESULT_OK)
@@ -41,17 +33,18 @@ static const char *fault_of(struct audit_options *o, size_t words)
   return NULL;
 }
 
-static int audit_and_report(struct cli *c, const struct audit_conf *conf, const struct audit_options *o)
+static int audit_and_report(struct cli *c, const struct reconciler_conf *conf, const struct audit_options *o)
 {
   struct audit_request request = {.mode = o->date != NULL                 ? "date"
                                           : o->all || o->activity != NULL ? "all"
                                                                           : "recent",
                                   .date = o->date,
+                                  .time_zone = conf->night.time_zone,
                                   .activity_code = o->activity,
                                   .resume = o->resume};
   struct audit_report report;
   char why[DB_WHY_BYTES] = "";
-  enum result result = audit_run(c->session, conf, &request, &report, why);
+  enum result result = audit_run(c->session, &conf->audit, &request, &report, why);
   if (result != RESULT_OK) return cli_failed(c, why[0] != '\0' ? why : result_text(result), cli_exit_code(result));
 
   struct buf text, verdict;
@@ -93,7 +86,7 @@ int audit_command(const void *config, struct log *log, int argc, char **argv)
   const char *fault = fault_of(&o, words);
   if (fault != NULL) return cli_misused(&c, fault);
   if (!reconciler_cli_open(&c, config)) return c.exit_code;
-  int exit_code = audit_and_report(&c, &conf->audit, &o);
+  int exit_code = audit_and_report(&c, conf, &o);
   cli_close(&c);
   return exit_code;
 }

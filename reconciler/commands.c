@@ -6,6 +6,7 @@
 #include "reconciler/audit_command.h"
 #include "reconciler/dead_letter_command.h"
 #include "reconciler/finding_command.h"
+#include "reconciler/night_command.h"
 #include "reconciler/operation_command.h"
 #include "reconciler/order_command.h"
 
@@ -13,7 +14,7 @@ const struct daemon_command *reconciler_commands(void)
 {
   static const struct daemon_command commands[] = {
       {"audit", AUDIT_USAGE,
-       "prove the totals from the rows: the last 24 hours, a day of UTC, or everything; status 1 with findings",
+       "prove the totals from the rows: the last 24 hours, a business date, or everything; status 1 with findings",
        audit_command},
       {"findings list", FINDING_LIST_USAGE, "what audits found and is not gone", finding_command_list},
       {"findings show", FINDING_SHOW_USAGE, "one finding with its cause and the next step", finding_command_show},
@@ -38,6 +39,10 @@ const struct daemon_command *reconciler_commands(void)
        operation_command_show},
       {"operations cancel", OPERATION_CANCEL_USAGE, "end an operation; what it has done stays done",
        operation_command_cancel},
+      {"report night", REPORT_NIGHT_USAGE,
+       "the report of a business date, made now if it has none; without DATE the latest one that is over",
+       night_command_night},
+      {"report list", REPORT_LIST_USAGE, "the nights' reports, newest first", night_command_list},
       {NULL, NULL, NULL, NULL},
   };
   return commands;

@@ -3,6 +3,9 @@
 // Owner: nobody; constant.
 #include "reconciler/config.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define AT(member) offsetof(struct reconciler_conf, member)
 #define SECOND     INT64_C(1000000)
 
@@ -12,6 +15,12 @@ static const struct conf_key keys[] = {
   WEB_CONF_KEYS(struct reconciler_conf, web, "reconciler", "127.0.0.1:7403"),
   {"reconciler.audit.statement_timeout", CONF_SPAN, AT(audit.statement_timeout), "5m", 100000, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "one audit of one activity is given up after this, and the run says so"},
   {"reconciler.audit.findings_max", CONF_INT, AT(audit.findings_max), "10000", 1, 1000000, CONF_RELOADABLE, NULL, NULL, "findings of one audit in one activity that are recorded; further ones are only mentioned"},
+  {"reconciler.night.enabled", CONF_BOOL, AT(night.enabled), "true", 0, 0, CONF_RELOADABLE, NULL, NULL, "whether this reconciler audits and reports each business date by itself"},
+  {"reconciler.night.time_zone", CONF_TEXT, AT(night.time_zone), "UTC", 0, 64, 0, NULL, NULL, "IANA zone of business dates, for reports and for audit --date"},
+  {"reconciler.night.at", CONF_TEXT, AT(night.at), "02:00", 0, 5, 0, NULL, NULL, "local time of the next day at which a date is reported; never within 5 minutes after its end"},
+  {"reconciler.night.catch_up", CONF_INT, AT(night.catch_up), "7", 1, 366, CONF_RELOADABLE, NULL, NULL, "nights that are looked back for when some were missed, the latest one included"},
+  {"reconciler.night.every", CONF_SPAN, AT(night.every), "10s", 100000, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often to look whether a night is due"},
+  {"reconciler.night.lease", CONF_SPAN, AT(night.lease), "30s", SECOND, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "a reconciler that is silent for this and an audit's statement_timeout has left its night to others"},
   {"reconciler.dead_letters.batch_rows", CONF_INT, AT(operations.batch_rows), "500", 1, 5000, CONF_RELOADABLE, NULL, NULL, "dead letters that one statement of an operation handles at most"},
   {"reconciler.operations.rate", CONF_INT, AT(operations.rate), "200", 1, 10000, CONF_RELOADABLE, NULL, NULL, "dead letters or claims a second that an operation handles, unless it says otherwise; up to a second's worth at once"},
   {"reconciler.operations.every", CONF_SPAN, AT(operations.every), "500ms", 10000, 60 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often a reconciler looks for operations to go on with"},
@@ -20,6 +29,26 @@ static const struct conf_key keys[] = {
   {"fulfiller", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the fulfiller"},
 };
 // clang-format on
+
+static bool is_time_of_day(const char *text)
+{
+  static const char digits[] = "0123456789";
+  if (strlen(text) != 5 || strspn(text, digits) != 2 || text[2] != ':' || strspn(text + 3, digits) != 2) return false;
+  return (text[0] < '2' || (text[0] == '2' && text[1] < '4')) && text[3] < '6';
+}
+
+enum result reconciler_conf_check(const void *config, const char *file, bool reads_files, struct conf_fault *out_fault)
+{
+  const struct reconciler_conf *conf = config;
+  (void)reads_files;
+  const char *fault = NULL;
+  if (!is_time_of_day(conf->night.at)) fault = "at: must be a time of day such as 02:00";
+  if (conf->night.time_zone[0] == '\0') fault = "time_zone: must be a zone such as Europe/Berlin";
+  if (fault == NULL) return RESULT_OK;
+  (void)snprintf(out_fault->text, sizeof out_fault->text, "%s%sreconciler.night.%s", file != NULL ? file : "",
+                 file != NULL ? ": " : "", fault);
+  return RESULT_INVALID;
+}
 
 const struct conf_table *reconciler_conf_table(void)
 {

@@ -18,12 +18,25 @@ struct operations_conf {
   struct span every;   // the pause before looking again when nothing is due
 };
 
+struct night_conf {
+  bool enabled;
+  char *time_zone;   // of business dates
+  char *at;          // local time of the next day at which a date is reported, "02:00"
+  int64_t catch_up;  // nights that are looked back for, the latest one included
+  struct span every;
+  struct span lease;  // beyond the time that one audit may take
+};
+
 struct reconciler_conf {
   struct daemon_conf daemon;  // first: daemon.h relies on it
   struct web_conf web;
   struct audit_conf audit;
   struct operations_conf operations;
+  struct night_conf night;
   struct span figures_every;
 };
 
 const struct conf_table *reconciler_conf_table(void);
+// What the table cannot say: see daemon_spec.
+MUST_CHECK enum result reconciler_conf_check(const void *config, const char *file, bool reads_files,
+                                             struct conf_fault *out_fault);

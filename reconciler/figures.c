@@ -71,6 +71,7 @@ struct figures *figures_new(struct runtime *rt, struct db_pool *db, struct span 
 }
 
 void figures_start(struct figures *f) { periodic_soon(&f->count); }
+void figures_soon(struct figures *f) { periodic_soon(&f->count); }
 void figures_stop(struct figures *f) { periodic_stop(&f->count); }
 void figures_set_every(struct figures *f, struct span every) { f->count.every = every; }
 

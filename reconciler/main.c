@@ -22,6 +22,7 @@ int main(int argc, char **argv)
       .drain = app_drain,
       .is_idle = app_is_idle,
       .is_ready = app_is_ready,
+      .check = reconciler_conf_check,
       .stop = app_stop,
   };
   return daemon_main(&spec, argc, argv);

@@ -4,6 +4,7 @@
 #include "reconciler/routes.h"
 
 #include "common/compiler.h"
+#include "reconciler/night_api.h"
 #include "reconciler/operation_api.h"
 #include "reconciler/page.h"
 #include "reconciler/provider_api.h"
@@ -45,6 +46,8 @@ static const struct web_route items[] = {
      "providers_resume"},
     {"POST", "/v1/providers/{name}/set", REVIEWERS, WEB_BODY_JSON, PROVIDER_BODY_MAX, provider_api_set,
      "providers_set"},
+    {"GET", "/v1/reports", READERS, WEB_BODY_NONE, 0, night_api_list, "reports_list"},
+    {"GET", "/v1/reports/{date}", READERS, WEB_BODY_NONE, 0, night_api_show, "reports_show"},
     {"GET", "/v1/webhooks", READERS, WEB_BODY_NONE, 0, webhook_api_list, "webhooks_list"},
     {"GET", "/v1/webhooks/{name}/deliveries", READERS, WEB_BODY_NONE, 0, webhook_api_deliveries, "webhooks_deliveries"},
     {"POST", "/v1/webhooks/{name}/disable", REVIEWERS, WEB_BODY_JSON, PROVIDER_BODY_MAX, webhook_api_disable,

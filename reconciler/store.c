@@ -16,12 +16,13 @@ const struct db_statement *store_audit_list(struct db_args *args)
 }
 
 const struct db_statement *store_audit_begin(struct db_args *args, const char *mode, const char *date, const char *code,
-                                             bool resume)
+                                             bool resume, const char *zone)
 {
   db_args_text(args, mode);
   db_args_text(args, date);
   db_args_text(args, code);
   db_args_bool(args, resume);
+  db_args_text(args, zone);
   return &SQL_AUDIT_BEGIN;
 }
 

@@ -25,7 +25,7 @@ struct fault_row {  // what one audit saw in one activity
 const struct db_statement *store_audit_list(struct db_args *args);
 // date and code: NULL where the mode has none.
 const struct db_statement *store_audit_begin(struct db_args *args, const char *mode, const char *date, const char *code,
-                                             bool resume);
+                                             bool resume, const char *zone);
 struct audit_run_row store_audit_run_row(const struct db_rows *rows);
 const struct db_statement *store_audit_activities(struct db_args *args, int64_t run_id, int64_t after, int64_t limit);
 struct audit_activity_row store_audit_activity_row(const struct db_rows *rows, size_t row);
