@@ -94,8 +94,8 @@ as $$
     from (values (1)) one left join largesse.group_member g on g.group_name = i_activity.exclusive_group and g.user_id = i_user_id
    where i_activity.exclusive_group is not null
   union all
-  select 14, 'points', case when coalesce(p.balance, 0) < i_activity.points_cost * i_quantity then 'INSUFFICIENT_POINTS' end, null, null, null,
-         jsonb_build_object('balance', coalesce(p.balance, 0), 'needed', i_activity.points_cost * i_quantity)
+  select 14, 'points', case when coalesce(p.balance, 0) < i_activity.points_cost::numeric * i_quantity then 'INSUFFICIENT_POINTS' end, null, null, null,
+         jsonb_build_object('balance', coalesce(p.balance, 0), 'needed', i_activity.points_cost::numeric * i_quantity)
     from (values (1)) one left join largesse.points_account p on p.user_id = i_user_id
    where i_activity.points_cost is not null
   union all

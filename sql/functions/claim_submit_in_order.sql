@@ -12,7 +12,8 @@ language plpgsql volatile
 as $$
 #variable_conflict use_column
 declare
-  v_sets     text[] := largesse.claim_number_sets(cardinality(i_biz_ids), i_number_ords, i_numbers);
+  -- Asked only where there are some: a function like this is planned anew with each call.
+  v_sets     text[] := case when cardinality(i_number_ords) > 0 then largesse.claim_number_sets(cardinality(i_biz_ids), i_number_ords, i_numbers) end;
   v_decision text := i_decision;
 begin
   perform largesse.claim_numbers_check(i_terms, i_quantities, v_sets);

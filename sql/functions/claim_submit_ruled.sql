@@ -31,6 +31,12 @@ begin
     perform largesse.claim_apply(i_terms, v.new_ids, i_biz_ids, i_user_ids, i_quantities, i_channels, i_number_sets, i_queued_at, i_segment, v_status,
                                  v.accepted, v.quantity);
   end if;
+  if array_remove(v.shown, null) = '{}' then  -- nobody is to be shown a claim, and none is looked up
+    return query
+      select r.ord::int, coalesce(r.refusal, 'ACCEPTED'), r.new_id, case when r.new_id is not null then v_status end, coalesce(i_queued_at[r.ord], i_terms.now), r.detail
+        from unnest(v.new_ids, v.refusals, v.details) with ordinality as r(new_id, refusal, detail, ord) order by r.ord;
+    return;
+  end if;
   return query
     select r.ord::int,
            case when r.new_id is not null then 'ACCEPTED' when r.known_id is null then r.refusal when k.is_same then 'REPLAYED' else 'BIZ_ID_REUSED' end,

@@ -121,3 +121,7 @@ begin
    where not exists (select from probe.rule_seen r where r.verdict = code);
   if v_missing is not null then raise exception 'the requests are too tame: never %', v_missing; end if;
 end $$;
+
+-- A price whose product with the quantity no integer holds: nobody has that much.
+update largesse.activity set points_cost = 9223372036854775807 where kind = 'exchange';
+select probe.ask(a.code, 1, 'dear', 2, 'APP', null, null) from largesse.activity a where a.kind = 'exchange';
