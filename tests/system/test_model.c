@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random calls over all kinds of activity, compared step by step with a model in memory that knows the requirements and
-// not the SQL. `make chaos` takes a million steps.
+// not the SQL. `make chaos` takes a million steps, in parts that each begin with an empty database and a seed of their
+// own: the model looks at all claims for every figure.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -17,7 +18,7 @@
 #include "tests/support/server.h"
 #include "tests/support/support.h"
 
-#define STEPS       10000
+#define STEPS       10000  // of one part
 #define STEPS_CHAOS 1000000
 
 static uint64_t number_of(const char *name, uint64_t otherwise)
@@ -29,13 +30,10 @@ static uint64_t number_of(const char *name, uint64_t otherwise)
   return number;
 }
 
-static void every_step_is_what_the_requirements_say(void **state)
+static void run_part(struct server *server, uint64_t seed, uint64_t steps)
 {
-  struct server *server = *state;
   char *database = server_new_database(server, "model");
   struct sql *sql = server_open(server, database);
-  uint64_t seed = number_of("LARGESSE_SEED", (uint64_t)time(NULL));
-  uint64_t steps = number_of("LARGESSE_STEPS", getenv("LARGESSE_CHAOS") != NULL ? STEPS_CHAOS : STEPS);
   print_message("seed %llu, %llu steps\n", (unsigned long long)seed, (unsigned long long)steps);
   sql_file(sql, "tests/support/model.sql");
   sql_exec(sql, "set synchronous_commit = off");
@@ -46,11 +44,19 @@ static void every_step_is_what_the_requirements_say(void **state)
                 support_now() - begin, run->m.activity_count, (unsigned long long)run->accepted,
                 (unsigned long long)run->refused, (unsigned long long)run->known, (unsigned long long)run->moves,
                 (unsigned long long)run->dry_runs);
-  assert_true(run->accepted > steps / 20 && run->refused > steps / 20 && run->moves > steps / 20);
+  if (steps == STEPS) assert_true(run->accepted > steps / 20 && run->refused > steps / 20 && run->moves > steps / 20);
   model_run_release(run);
   mem_free(run);
   sql_close(sql);
   mem_free(database);
+}
+
+static void every_step_is_what_the_requirements_say(void **state)
+{
+  uint64_t seed = number_of("LARGESSE_SEED", (uint64_t)time(NULL));
+  uint64_t steps = number_of("LARGESSE_STEPS", getenv("LARGESSE_CHAOS") != NULL ? STEPS_CHAOS : STEPS);
+  for (uint64_t done = 0; done < steps; done += STEPS)
+    run_part(*state, seed++, steps - done < STEPS ? steps - done : STEPS);
 }
 
 static int set_up(void **state)
