@@ -22,8 +22,9 @@ returns table (id bigint, doc text)
 language sql stable security definer
 set search_path = largesse, pg_temp
 as $$
-  select h.id, json_build_object('from', h.from_status, 'to', h.to_status, 'actor', h.actor, 'reason', h.reason, 'at', largesse.time_text(h.at))::text
+  select h.id, row_to_json(i)::text
     from largesse.activity_history h
+    cross join lateral (select h.from_status as "from", h.to_status as "to", h.actor, h.reason, largesse.time_text(h.at) as "at") i
    where h.activity_id = (select a.id from largesse.activity a where a.code = i_code) and h.id > i_after
    order by h.id limit i_limit
 $$;

@@ -183,7 +183,7 @@ begin
     select coalesce(sum(cardinality(c.numbers)), 0) into v_wanted from unnest(i_claims) c;
     update largesse.activity_number n set status = 'sold', claim_id = asked.claim_id
       from (select c.activity_id, c.id as claim_id, unnest(c.numbers) as number from unnest(i_claims) c) asked
-     where n.activity_id = asked.activity_id and n.number = asked.number and n.status = 'available';
+     where n.activity_id = asked.activity_id and n.number = asked.number and coalesce(n.status, '') = 'available';  -- as in claim_apply
     get diagnostics v_taken = row_count;
     perform largesse.claim_guard(v_taken = v_wanted);
   end if;

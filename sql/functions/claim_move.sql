@@ -82,7 +82,8 @@ begin
   end if;
   if i_to in ('issuing', 'succeeded') and not i_is_news and exists (select from unnest(v_moved.claims) c where c.numbers is not null) then
     execute $q$update largesse.activity_number n set status = 'sold' from unnest($1) c
-                where c.numbers is not null and n.activity_id = c.activity_id and n.claim_id = c.id and n.status = 'held'$q$ using v_moved.claims;
+                where c.numbers is not null and n.activity_id = c.activity_id and n.claim_id = c.id
+                  and coalesce(n.status, '') = 'held'$q$ using v_moved.claims;  -- plainly, it would invite the index of all that are held
   end if;
   if i_tells then perform largesse.claim_tell(v_moved.claims, i_to, v_now); end if;
   return query select m.a, m.c from unnest(v_moved.a, v_moved.c) as m(a, c);
