@@ -12,22 +12,7 @@ select largesse.claim_move(array_agg(activity_id), array_agg(id), 'succeeded', n
 insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome)
   select activity_id, id, 1, case when user_id % 2 = 0 then 'inquire' else 'deliver' end, 'simulator', now(), 1, 'done' from largesse.claim where user_id <= 10;
 
-create function probe.findings() returns text language sql as $$
-  select coalesce(string_agg(d.name, ' ' order by d.name), 'none')
-    from largesse.activity a, largesse.audit_definition d, largesse.audit_run(d.name, a.id)
-$$;
--- Does the damage, looks, and undoes it.
-create procedure probe.damage(i_sql text, i_expected text) language plpgsql as $$
-declare v_found text;
-begin
-  begin
-    execute i_sql;
-    v_found := probe.findings();
-    raise exception 'undo' using errcode = 'P0099';
-  exception when sqlstate 'P0099' then null;
-  end;
-  if v_found <> i_expected then raise exception 'after "%" expected %, found %', i_sql, i_expected, v_found; end if;
-end $$;
+\ir parts/damage_probe.sql
 call probe.damage('select 1', 'none');
 call probe.damage('update largesse.stock set remaining = remaining - 1', 'stock_not_matching_claims');
 call probe.damage('update largesse.stock set taken = taken + 1', 'stock_not_matching_claims');

@@ -26,23 +26,13 @@ begin
     raise exception 'claim of % did not become %', i_user, i_to;
   end if;
 end $$;
-create function probe.findings() returns text language sql as $$
+\ir parts/damage_probe.sql
+-- Of these audits only, with the activity.
+create or replace function probe.findings() returns text language sql as $$
   select coalesce(string_agg(a.code || ' ' || d.name, ', ' order by a.code, d.name), 'none')
     from largesse.activity a, largesse.audit_definition d, largesse.audit_run(d.name, a.id)
    where d.name in ('number_not_matching_claims', 'qualification_not_matching_claims', 'points_not_matching_claims', 'points_not_matching_ledger')
 $$;
--- Does the damage, looks, and undoes it.
-create procedure probe.damage(i_sql text, i_expected text) language plpgsql as $$
-declare v_found text;
-begin
-  begin
-    execute i_sql;
-    v_found := probe.findings();
-    raise exception 'undo' using errcode = 'P0099';
-  exception when sqlstate 'P0099' then null;
-  end;
-  if v_found <> i_expected then raise exception 'after "%" expected %, found %', i_sql, i_expected, v_found; end if;
-end $$;
 
 -- Numbers: one claim of two being paid for, one paid, one that came to nothing.
 select probe.make('lottery', '{"kind": "number", "stock": {"total": null}, "price": {"amount": 500, "currency": "CNY"}, "paymentProvider": "simulator"}');

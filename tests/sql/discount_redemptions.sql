@@ -117,21 +117,7 @@ call probe.refused('update largesse.redemption_line set discount = amount + 1');
 call probe.refused('update largesse.redemption set payable = payable - 1');
 
 -- Each audit sees the one row that was damaged for it, and nothing else does.
-create function probe.findings() returns text language sql as $$
-  select coalesce(string_agg(d.name, ' ' order by d.name), 'none')
-    from largesse.activity a, largesse.audit_definition d, largesse.audit_run(d.name, a.id)
-$$;
-create procedure probe.damage(i_sql text, i_expected text) language plpgsql as $$
-declare v_found text;
-begin
-  begin
-    execute i_sql;
-    v_found := probe.findings();
-    raise exception 'undo' using errcode = 'P0099';
-  exception when sqlstate 'P0099' then null;
-  end;
-  if v_found <> i_expected then raise exception 'after "%" expected %, found %', i_sql, i_expected, v_found; end if;
-end $$;
+\ir parts/damage_probe.sql
 call probe.damage('select 1', 'none');
 call probe.damage('select largesse.claim_move(array[activity_id], array[id], ''rolled_back'', null, null, null) from largesse.claim where user_id = 1; update largesse.claim set reversed_at = now() where user_id = 1',
                   'coupon_use_not_matching');

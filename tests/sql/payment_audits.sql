@@ -39,20 +39,7 @@ do $$ begin
   perform largesse.claim_move(array_agg(c.activity_id), array_agg(c.id), 'expired', null, null, null) from largesse.claim c where c.user_id in (7, 12);
 end $$;
 
-create function probe.findings() returns text language sql as $$
-  select coalesce(string_agg(d.name, ' ' order by d.name), 'none') from largesse.activity a, largesse.audit_definition d, largesse.audit_run(d.name, a.id)
-$$;
-create procedure probe.damage(i_sql text, i_expected text) language plpgsql as $$
-declare v_found text;
-begin
-  begin
-    execute i_sql;
-    v_found := probe.findings();
-    raise exception 'undo' using errcode = 'P0099';
-  exception when sqlstate 'P0099' then null;
-  end;
-  if v_found <> i_expected then raise exception 'after "%" expected %, found %', i_sql, i_expected, v_found; end if;
-end $$;
+\ir parts/damage_probe.sql
 call probe.damage('select 1', 'none');
 call probe.damage('update largesse.claim set payment = ''pending'', next_attempt_at = now() where user_id = 1', 'claim_sold_without_payment');
 call probe.damage('update largesse.claim set payment = ''pending'' where user_id = 2', 'claim_sold_without_payment');
