@@ -9,6 +9,7 @@
 #include "common/limits.h"
 #include "common/text.h"
 #include "scheduler/activity_rules.h"
+#include "scheduler/doc_parts.h"
 
 #define VENUE_CHARS_MAX 256
 #define ZONE_CHARS_MAX  64
@@ -23,31 +24,6 @@ static bool is_one_of(const char *text, const char *const *words, size_t count)
   return false;
 }
 
-static const char *read_code(struct jsonx_reader *r, const char *name, bool required)
-{
-  const char *code = jsonx_read_text(r, name, required, CODE_BYTES_MAX);
-  if (code != NULL && !text_is_code(code, strlen(code))) {
-    jsonx_reader_fail(
-        r, name, "must be 1 to 64 letters, digits, dots, underscores or hyphens, beginning with a letter or digit");
-  }
-  return code;
-}
-
-static const char *read_own_code(struct jsonx_reader *r, const char *path_code)
-{
-  const char *code = read_code(r, "code", path_code == NULL);
-  if (path_code == NULL) return code;
-  if (!text_is_code(path_code, strlen(path_code))) jsonx_reader_fail(r, "code", "is no valid code");
-  if (code != NULL && strcmp(code, path_code) != 0) jsonx_reader_fail(r, "code", "differs from the code in the path");
-  return path_code;
-}
-
-// Members that are simply carried over when they are there.
-static void put_text(json_t *doc, const char *name, const char *text)
-{
-  if (text != NULL) (void)json_object_set_new(doc, name, json_string(text));
-}
-
 static void read_kind(struct jsonx_reader *r, json_t *doc)
 {
   const char *kind = jsonx_read_text(r, "kind", true, 32);
@@ -55,7 +31,7 @@ static void read_kind(struct jsonx_reader *r, json_t *doc)
   static const char *const kinds[] = {"reward", "registration", "number", "exchange"};
   if (!is_one_of(kind, kinds, ARRAY_LEN(kinds)))
     jsonx_reader_fail(r, "kind", "must be reward, registration, number or exchange");
-  put_text(doc, "kind", kind);
+  doc_parts_put_text(doc, "kind", kind);
 }
 
 static void read_window(struct jsonx_reader *r, json_t *doc)
@@ -66,9 +42,9 @@ static void read_window(struct jsonx_reader *r, json_t *doc)
   jsonx_read_time(r, "endAt", true, &end);
   if (r->fault[0] == '\0' && end.us <= start.us) jsonx_reader_fail(r, "endAt", "must be after startAt");
   text_from_time(start, text);
-  put_text(doc, "startAt", text);
+  doc_parts_put_text(doc, "startAt", text);
   text_from_time(end, text);
-  put_text(doc, "endAt", text);
+  doc_parts_put_text(doc, "endAt", text);
 }
 
 static void read_total(struct jsonx_reader *s, const json_t *stock, json_t *kept)
@@ -121,7 +97,7 @@ static void read_limit(struct jsonx_reader *r, const json_t *item, size_t index,
   jsonx_reader_join(r, &l);
   json_t *limit = json_object();
   (void)json_object_set_new(limit, "count", json_integer(count));
-  put_text(limit, "period", period);
+  doc_parts_put_text(limit, "period", period);
   (void)json_array_append_new(kept, limit);
 }
 
@@ -146,7 +122,7 @@ static void read_shown(struct jsonx_reader *r, json_t *doc)
   const char *status = jsonx_read_text(r, "status", false, 16);
   if (status != NULL && !is_one_of(status, statuses, ARRAY_LEN(statuses)))
     jsonx_reader_fail(r, "status", "must be draft, published, ongoing, paused, finished or archived");
-  put_text(doc, "status", status);
+  doc_parts_put_text(doc, "status", status);
   (void)jsonx_has(r, "serverTime");
   (void)jsonx_has(r, "availability");
 }
@@ -157,30 +133,23 @@ enum result activity_doc_check(const json_t *body, const char *path_code, json_t
   struct jsonx_reader r;
   json_t *doc = json_object();
   jsonx_reader_init(&r, body, "");
-  put_text(doc, "code", read_own_code(&r, path_code));
-  put_text(doc, "name", jsonx_read_text(&r, "name", true, NAME_CHARS_MAX));
+  doc_parts_put_text(doc, "code", doc_parts_read_own_code(&r, "code", path_code));
+  doc_parts_put_text(doc, "name", jsonx_read_text(&r, "name", true, NAME_CHARS_MAX));
   read_kind(&r, doc);
   read_window(&r, doc);
-  put_text(doc, "timeZone", jsonx_read_text(&r, "timeZone", true, ZONE_CHARS_MAX));
-  put_text(doc, "eventCode", read_code(&r, "eventCode", false));
-  put_text(doc, "venue", jsonx_read_text(&r, "venue", false, VENUE_CHARS_MAX));
+  doc_parts_put_text(doc, "timeZone", jsonx_read_text(&r, "timeZone", true, ZONE_CHARS_MAX));
+  doc_parts_put_text(doc, "eventCode", doc_parts_read_code(&r, "eventCode", false));
+  doc_parts_put_text(doc, "venue", jsonx_read_text(&r, "venue", false, VENUE_CHARS_MAX));
   const json_t *attributes = jsonx_read_object(&r, "attributes", false);
   if (attributes != NULL) (void)json_object_set_new(doc, "attributes", json_deep_copy(attributes));
-  put_text(doc, "rewardCode", read_code(&r, "rewardCode", false));
+  doc_parts_put_text(doc, "rewardCode", doc_parts_read_code(&r, "rewardCode", false));
   const char *kind = json_string_value(json_object_get(doc, "kind"));
   read_stock(&r, doc, kind != NULL && strcmp(kind, "number") == 0);
   read_limits(&r, doc);
   activity_rules_read(&r, doc);
   read_shown(&r, doc);
   activity_rules_check(&r, doc);
-  enum result result = jsonx_reader_finish(&r);
-  if (result == RESULT_OK) {
-    *out_doc = doc;
-  } else {
-    memcpy(out_fault, r.fault, JSONX_WHY_BYTES);
-    json_decref(doc);
-  }
-  return result;
+  return doc_parts_finish(&r, doc, out_doc, out_fault);
 }
 
 static bool is_named(const char *name, const struct conf_texts *names)
@@ -205,7 +174,7 @@ enum result reward_doc_check(const json_t *body, const char *path_code, char *co
   struct jsonx_reader r;
   struct reward_terms terms = {0};
   jsonx_reader_init(&r, body, "");
-  terms.code = read_own_code(&r, path_code);
+  terms.code = doc_parts_read_own_code(&r, "code", path_code);
   terms.provider = jsonx_read_text(&r, "provider", true, CODE_BYTES_MAX);
   if (terms.provider != NULL && provider_count > 0 &&
       !is_one_of(terms.provider, (const char *const *)providers, provider_count)) {

@@ -8,6 +8,7 @@
 
 #include "common/limits.h"
 #include "common/text.h"
+#include "scheduler/doc_parts.h"
 
 #define ELIGIBILITY_CHARS_MAX 2000
 #define CHANNELS_MAX          64
@@ -16,11 +17,6 @@
 #define SPAN_MAX              span_s(INT64_C(366) * 86400)
 
 // --- members of one kind of value
-
-static void put_text(json_t *doc, const char *name, const char *text)
-{
-  if (text != NULL) (void)json_object_set_new(doc, name, json_string(text));
-}
 
 static void read_bool(struct jsonx_reader *r, json_t *doc, const char *name)
 {
@@ -34,7 +30,7 @@ static void read_text(struct jsonx_reader *r, json_t *doc, const char *name, siz
 {
   const char *text = jsonx_read_text(r, name, false, chars_max);
   if (text != NULL && text[0] == '\0') jsonx_reader_fail(r, name, "must not be empty");
-  put_text(doc, name, text);
+  doc_parts_put_text(doc, name, text);
 }
 
 static void read_choice(struct jsonx_reader *r, json_t *doc, const char *name, const char *const *words,
@@ -44,7 +40,7 @@ static void read_choice(struct jsonx_reader *r, json_t *doc, const char *name, c
   if (text == NULL) return;
   while (*words != NULL && strcmp(*words, text) != 0) words++;
   if (*words == NULL) jsonx_reader_fail(r, name, rule);
-  put_text(doc, name, text);
+  doc_parts_put_text(doc, name, text);
 }
 
 // In its shortest form, as it will be shown.
@@ -57,7 +53,7 @@ static void read_span(struct jsonx_reader *r, json_t *doc, const char *name)
   struct buf text;
   buf_init(&text, 64);
   text_from_span(span, &text);
-  put_text(doc, name, buf_text(&text));
+  doc_parts_put_text(doc, name, buf_text(&text));
   buf_release(&text);
 }
 
@@ -134,7 +130,7 @@ static void read_price(struct jsonx_reader *r, json_t *doc)
   if (amount > PRICE_MAX) jsonx_reader_fail(r, "price", "is more than 1000000000000");
   json_t *kept = json_object();
   (void)json_object_set_new(kept, "amount", json_integer(amount));
-  put_text(kept, "currency", currency);
+  doc_parts_put_text(kept, "currency", currency);
   (void)json_object_set_new(doc, "price", kept);
 }
 

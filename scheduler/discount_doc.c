@@ -9,6 +9,7 @@
 #include "common/limits.h"
 #include "common/text.h"
 #include "scheduler/claim_id.h"
+#include "scheduler/doc_parts.h"
 
 #define GROUP_CHARS_MAX   64
 #define LINE_ID_CHARS_MAX 64
@@ -17,48 +18,12 @@
 #define LINES_MAX         500
 #define COUPONS_MAX       100
 
-static void put_text(json_t *doc, const char *name, const char *text)
-{
-  if (text != NULL) (void)json_object_set_new(doc, name, json_string(text));
-}
-
 static void put_number(json_t *doc, const char *name, int64_t value)
 {
   (void)json_object_set_new(doc, name, json_integer(value));
 }
 
-static enum result finish(struct jsonx_reader *r, json_t *doc, json_t **out_doc, char out_fault[JSONX_WHY_BYTES])
-{
-  enum result result = jsonx_reader_finish(r);
-  if (result == RESULT_OK) {
-    *out_doc = doc;
-  } else {
-    memcpy(out_fault, r->fault, JSONX_WHY_BYTES);
-    json_decref(doc);
-  }
-  return result;
-}
-
 // --- rules
-
-static const char *read_code(struct jsonx_reader *r, const char *name, bool required)
-{
-  const char *code = jsonx_read_text(r, name, required, CODE_BYTES_MAX);
-  if (code != NULL && !text_is_code(code, strlen(code))) {
-    jsonx_reader_fail(
-        r, name, "must be 1 to 64 letters, digits, dots, underscores or hyphens, beginning with a letter or digit");
-  }
-  return code;
-}
-
-static const char *read_own_id(struct jsonx_reader *r, const char *path_id)
-{
-  const char *id = read_code(r, "id", path_id == NULL);
-  if (path_id == NULL) return id;
-  if (!text_is_code(path_id, strlen(path_id))) jsonx_reader_fail(r, "id", "is no valid id");
-  if (id != NULL && strcmp(id, path_id) != 0) jsonx_reader_fail(r, "id", "differs from the id in the path");
-  return path_id;
-}
 
 static void read_discount(struct jsonx_reader *r, json_t *doc)
 {
@@ -93,11 +58,11 @@ static void read_window(struct jsonx_reader *r, json_t *doc)
     jsonx_reader_fail(r, "endAt", "must be after startAt");
   if (has_start) {
     text_from_time(start, text);
-    put_text(doc, "startAt", text);
+    doc_parts_put_text(doc, "startAt", text);
   }
   if (has_end) {
     text_from_time(end, text);
-    put_text(doc, "endAt", text);
+    doc_parts_put_text(doc, "endAt", text);
   }
 }
 
@@ -106,14 +71,14 @@ static void read_currency(struct jsonx_reader *r, json_t *doc)
   const char *currency = jsonx_read_text(r, "currency", false, 3);
   if (currency != NULL && (strlen(currency) != 3 || strspn(currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3))
     jsonx_reader_fail(r, "currency", "must be a three-letter ISO 4217 code");
-  put_text(doc, "currency", currency);
+  doc_parts_put_text(doc, "currency", currency);
 }
 
 static void read_group(struct jsonx_reader *r, json_t *doc)
 {
   const char *group = jsonx_read_text(r, "exclusiveGroup", false, GROUP_CHARS_MAX);
   if (group != NULL && group[0] == '\0') jsonx_reader_fail(r, "exclusiveGroup", "must not be empty");
-  put_text(doc, "exclusiveGroup", group);
+  doc_parts_put_text(doc, "exclusiveGroup", group);
 }
 
 static void read_max(struct jsonx_reader *r, json_t *doc)
@@ -130,8 +95,8 @@ enum result discount_doc_check(const json_t *body, const char *path_id, json_t *
   json_t *doc = json_object();
   int64_t threshold = 0, priority = 0;
   jsonx_reader_init(&r, body, "");
-  put_text(doc, "id", read_own_id(&r, path_id));
-  put_text(doc, "name", jsonx_read_text(&r, "name", true, NAME_CHARS_MAX));
+  doc_parts_put_text(doc, "id", doc_parts_read_own_code(&r, "id", path_id));
+  doc_parts_put_text(doc, "name", jsonx_read_text(&r, "name", true, NAME_CHARS_MAX));
   jsonx_read_i64(&r, "threshold", true, 0, INT64_MAX, &threshold);
   put_number(doc, "threshold", threshold);
   read_discount(&r, doc);
@@ -139,10 +104,10 @@ enum result discount_doc_check(const json_t *body, const char *path_id, json_t *
   read_group(&r, doc);
   jsonx_read_i64(&r, "priority", true, -PRIORITY_MAX, PRIORITY_MAX, &priority);
   put_number(doc, "priority", priority);
-  put_text(doc, "rewardCode", read_code(&r, "rewardCode", false));
+  doc_parts_put_text(doc, "rewardCode", doc_parts_read_code(&r, "rewardCode", false));
   read_currency(&r, doc);
   read_window(&r, doc);
-  return finish(&r, doc, out_doc, out_fault);
+  return doc_parts_finish(&r, doc, out_doc, out_fault);
 }
 
 // --- orders
@@ -175,7 +140,7 @@ static void read_line(struct jsonx_reader *r, const json_t *item, size_t index, 
     jsonx_reader_fail(&l, "amount", "makes the total too large");
   jsonx_reader_join(r, &l);
   json_t *line = json_object();
-  put_text(line, "lineId", id);
+  doc_parts_put_text(line, "lineId", id);
   put_number(line, "amount", amount);
   (void)json_array_append_new(kept, line);
 }
@@ -237,9 +202,9 @@ enum result discount_order_check(const json_t *body, const char *path_id, json_t
   struct jsonx_reader r;
   json_t *doc = json_object();
   jsonx_reader_init(&r, body, "");
-  put_text(doc, "orderId", read_order_id(&r, path_id));
+  doc_parts_put_text(doc, "orderId", read_order_id(&r, path_id));
   read_currency(&r, doc);
   read_lines(&r, doc);
   read_coupons(&r, doc);
-  return finish(&r, doc, out_doc, out_fault);
+  return doc_parts_finish(&r, doc, out_doc, out_fault);
 }
