@@ -63,29 +63,7 @@ void activity_api_get(struct web_request *req)
   api_call_send(call);
 }
 
-static void on_history(struct api_call *call, const struct db_rows *rows)
-{
-  if (!db_rows_bool(rows, 0, 0))
-    api_reply_missing(call->req, "ACTIVITY_NOT_FOUND");
-  else
-    api_reply_list(call, rows, 1, false);
-}
-
-void activity_api_history(struct web_request *req)
-{
-  const char *code = NULL;
-  size_t limit = 0;
-  int64_t after = 0;
-  if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !api_read_limit(req, &limit) ||
-      !api_read_after_id(req, &after))
-    return;
-  struct api_call *call = api_call_new(req, &SQL_ACTIVITY_HISTORY_LIST, on_history);
-  call->limit = limit;
-  db_args_text(&call->db.args, code);
-  db_args_i64(&call->db.args, after);
-  db_args_i64(&call->db.args, (int64_t)limit + 1);
-  api_call_send(call);
-}
+void activity_api_history(struct web_request *req) { api_send_activity_list(req, &SQL_ACTIVITY_HISTORY_LIST); }
 
 // --- changing
 

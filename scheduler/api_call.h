@@ -40,6 +40,8 @@ void api_reply_list(struct api_call *call, const struct db_rows *rows, size_t ke
 // The same as {HEAD"MEMBER": […], "next": …}; head ends with a comma, unless it is empty.
 void api_reply_page(struct api_call *call, const struct db_rows *rows, size_t key_column, bool key_is_text,
                     const char *head, const char *member);
+// The same from rows of (whether the activity is known, key, JSON text), keys being numbers; 404 of an unknown one.
+void api_reply_activity_list(struct api_call *call, const struct db_rows *rows);
 // Appends a JSON document whose texts are English, such as rejected rows: in each object of the list `list` (NULL: the
 // document is the list) the text `member` is told in the language of the request. Then web_reply_language goes with it.
 void api_put_told(struct buf *b, const struct web_request *req, const char *json, const char *list, const char *member);
@@ -57,3 +59,6 @@ bool api_read_choice(struct web_request *req, const char *name, const char *cons
 // $n of a statement: the version that If-Match names, null without one, 0 (which no version is) for anything that
 // cannot match.
 void api_put_if_match(struct web_request *req, struct db_args *args);
+
+// Both: a page of what belongs to the activity of the path. statement: (code, after, rows at most), such rows.
+void api_send_activity_list(struct web_request *req, const struct db_statement *statement);

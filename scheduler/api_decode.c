@@ -91,6 +91,14 @@ void api_reply_page(struct api_call *call, const struct db_rows *rows, size_t ke
   buf_release(&b);
 }
 
+void api_reply_activity_list(struct api_call *call, const struct db_rows *rows)
+{
+  if (!db_rows_bool(rows, 0, 0))
+    api_reply_missing(call->req, "ACTIVITY_NOT_FOUND");
+  else
+    api_reply_list(call, rows, 1, false);
+}
+
 // --- requests
 
 bool api_read_code(struct web_request *req, const char *name, const char *missing_code, const char **out_code)
@@ -207,4 +215,20 @@ void api_put_if_match(struct web_request *req, struct db_args *args)
   bool is_one = len > 2 && text[0] == '"' && text[len - 1] == '"' &&
                 text_to_i64(text + 1, len - 2, &version) == RESULT_OK && version > 0;
   db_args_i64(args, is_one ? version : 0);
+}
+
+void api_send_activity_list(struct web_request *req, const struct db_statement *statement)
+{
+  const char *code = NULL;
+  size_t limit = 0;
+  int64_t after = 0;
+  if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !api_read_limit(req, &limit) ||
+      !api_read_after_id(req, &after))
+    return;
+  struct api_call *call = api_call_new(req, statement, api_reply_activity_list);
+  call->limit = limit;
+  db_args_text(&call->db.args, code);
+  db_args_i64(&call->db.args, after);
+  db_args_i64(&call->db.args, (int64_t)limit + 1);
+  api_call_send(call);
 }

@@ -13,19 +13,10 @@
 #define REASON_CHARS_MAX 500
 #define RANDOM_MAX       1000
 
-// Rows say whether the activity is known, then key and document.
-static void on_items(struct api_call *call, const struct db_rows *rows)
-{
-  if (!db_rows_bool(rows, 0, 0))
-    api_reply_missing(call->req, "ACTIVITY_NOT_FOUND");
-  else
-    api_reply_list(call, rows, 1, false);
-}
-
 static struct api_call *list_call(struct web_request *req, const struct db_statement *statement, const char *code,
                                   size_t limit)
 {
-  struct api_call *call = api_call_new(req, statement, on_items);
+  struct api_call *call = api_call_new(req, statement, api_reply_activity_list);
   call->limit = limit;
   db_args_text(&call->db.args, code);
   return call;
@@ -106,19 +97,7 @@ void audience_api_qualifications(struct web_request *req)
 
 // --- blocked users
 
-void audience_api_blocked(struct web_request *req)
-{
-  const char *code = NULL;
-  size_t limit = 0;
-  int64_t after = 0;
-  if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !api_read_limit(req, &limit) ||
-      !api_read_after_id(req, &after))
-    return;
-  struct api_call *call = list_call(req, &SQL_BLOCKED_USER_LIST, code, limit);
-  db_args_i64(&call->db.args, after);
-  db_args_i64(&call->db.args, (int64_t)limit + 1);
-  api_call_send(call);
-}
+void audience_api_blocked(struct web_request *req) { api_send_activity_list(req, &SQL_BLOCKED_USER_LIST); }
 
 static void log_user(struct api_call *call, const char *action)
 {

@@ -69,14 +69,6 @@ void claim_read_api_of_user(struct web_request *req)
   api_call_send(call);
 }
 
-static void on_activity_claims(struct api_call *call, const struct db_rows *rows)
-{
-  if (!db_rows_bool(rows, 0, 0))
-    api_reply_missing(call->req, "ACTIVITY_NOT_FOUND");
-  else
-    api_reply_list(call, rows, 1, false);
-}
-
 void claim_read_api_of_activity(struct web_request *req)
 {
   static const char *const statuses[] = {"waiting",   "offered", "held",   "issuing",     "succeeded",
@@ -88,7 +80,7 @@ void claim_read_api_of_activity(struct web_request *req)
       !api_read_after_id(req, &after))
     return;
   if (!api_read_choice(req, "status", statuses, &status)) return;
-  struct api_call *call = api_call_new(req, &SQL_CLAIM_LIST_BY_ACTIVITY, on_activity_claims);
+  struct api_call *call = api_call_new(req, &SQL_CLAIM_LIST_BY_ACTIVITY, api_reply_activity_list);
   call->limit = limit;
   db_args_text(&call->db.args, code);
   db_args_text(&call->db.args, status);

@@ -9,14 +9,6 @@
 #include "scheduler/api_call.h"
 #include "sql_scheduler.inc"
 
-static void on_refusals(struct api_call *call, const struct db_rows *rows)
-{
-  if (!db_rows_bool(rows, 0, 0))
-    api_reply_missing(call->req, "ACTIVITY_NOT_FOUND");
-  else
-    api_reply_list(call, rows, 1, false);
-}
-
 // An instant of the query; has is false when it is absent.
 struct instant {
   bool has;
@@ -41,7 +33,7 @@ void refusal_api_list(struct web_request *req)
       !api_read_after_id(req, &after) || !api_read_time(req, "from", &from.has, &from.at) ||
       !api_read_time(req, "until", &until.has, &until.at))
     return;
-  struct api_call *call = api_call_new(req, &SQL_REFUSAL_LIST, on_refusals);
+  struct api_call *call = api_call_new(req, &SQL_REFUSAL_LIST, api_reply_activity_list);
   call->limit = limit;
   db_args_text(&call->db.args, code);
   put_instant(&call->db.args, &from);
