@@ -98,6 +98,23 @@ bool doc_list_page(struct doc_list *l, const struct db_statement *statement, str
   return is_more;
 }
 
+bool doc_list_page_text(struct doc_list *l, const struct db_statement *statement, struct db_args *args, char **io_after)
+{
+  struct db_rows *rows = NULL;
+  bool is_more = false;
+  if (cli_query(l->cli, statement, args, &rows)) {
+    size_t count = db_rows_count(rows);
+    is_more = doc_list_rows(l, rows, 0, true);
+    if (count > 0) {
+      mem_free(*io_after);
+      *io_after = mem_strdup(db_rows_text(rows, count - 1, 0));
+    }
+  }
+  db_rows_free(rows);
+  db_args_release(args);
+  return is_more;
+}
+
 int doc_list_end(struct doc_list *l)
 {
   if (l->is_json) {

@@ -29,6 +29,9 @@ bool doc_list_rows(struct doc_list *l, const struct db_rows *rows, size_t place,
 // Runs a statement that returns such rows, with a number as place, and prints them; io_after becomes the last place.
 // Releases the args. Returns whether there may be more.
 bool doc_list_page(struct doc_list *l, const struct db_statement *statement, struct db_args *args, int64_t *io_after);
+// The same where the place is a text; *io_after: on the heap, or NULL.
+bool doc_list_page_text(struct doc_list *l, const struct db_statement *statement, struct db_args *args,
+                        char **io_after);
 int doc_list_end(struct doc_list *l);  // prints the rest; an exit code
 
 // The document in the only row, or "there is no WHAT ID" and EXIT_DATA.

@@ -139,20 +139,8 @@ static const struct doc_column columns[] = {
 static bool list_page(struct doc_list *l, char **io_after)
 {
   struct db_args args;
-  struct db_rows *rows = NULL;
-  bool is_more = false;
   db_args_init(&args);
-  if (cli_query(l->cli, store_night_list(&args, *io_after, doc_list_page_rows(l)), &args, &rows)) {
-    size_t count = db_rows_count(rows);
-    is_more = doc_list_rows(l, rows, 0, true);
-    if (count > 0) {
-      mem_free(*io_after);
-      *io_after = mem_strdup(db_rows_text(rows, count - 1, 0));
-    }
-  }
-  db_rows_free(rows);
-  db_args_release(&args);
-  return is_more;
+  return doc_list_page_text(l, store_night_list(&args, *io_after, doc_list_page_rows(l)), &args, io_after);
 }
 
 int night_command_list(const void *config, struct log *log, int argc, char **argv)
