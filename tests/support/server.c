@@ -96,6 +96,18 @@ void server_free(struct server *s)
   mem_free(s);
 }
 
+int server_set_up(void **state)
+{
+  *state = server_start();
+  return 0;
+}
+
+int server_tear_down(void **state)
+{
+  server_free(*state);
+  return 0;
+}
+
 int server_pg_port(const struct server *s) { return s->base + PG_OFFSET; }
 int server_mq_port(const struct server *s) { return s->base + MQ_OFFSET; }
 int server_free_port(struct server *s) { return support_free_port(&s->next_port); }

@@ -15,6 +15,9 @@ struct server;
 struct server *server_start(void);
 void server_free(struct server *s);  // stops the servers if this program started them; NULL is allowed
 
+int server_set_up(void **state);  // for cmocka; *state is the server
+int server_tear_down(void **state);
+
 // Databases. The template has every migration, made once by `scheduler migrate`.
 char *server_conninfo(const struct server *s, const char *database);    // libpq text; heap
 char *server_new_database(struct server *s, const char *prefix);        // migrated; its name; heap

@@ -209,22 +209,10 @@ static void batches_answer_like_one_by_one(void **state)
   release(&alone);
 }
 
-static int set_up(void **state)
-{
-  *state = server_start();
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  server_free(*state);
-  return 0;
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(batches_answer_like_one_by_one),
   };
-  return cmocka_run_group_tests_name("claim batches", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("claim batches", tests, server_set_up, server_tear_down);
 }

@@ -18,18 +18,6 @@
 
 #define SCHEDULERS 2
 
-static int set_up(void **state)
-{
-  *state = server_start();
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  server_free(*state);
-  return 0;
-}
-
 // --- a clock that stands still
 
 static void set_clock(struct stack *s, const char *at) { sql_exec(s->sql, "update largesse.frozen set at = '%s'", at); }
@@ -269,5 +257,5 @@ int main(void)
       cmocka_unit_test(allowances_begin_anew_by_the_activitys_calendar),
       cmocka_unit_test(zones_of_machines_do_not_matter),
   };
-  return cmocka_run_group_tests_name("claim window", tests, set_up, tear_down);
+  return cmocka_run_group_tests_name("claim window", tests, server_set_up, server_tear_down);
 }

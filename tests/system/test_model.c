@@ -59,20 +59,8 @@ static void every_step_is_what_the_requirements_say(void **state)
     run_part(*state, seed++, steps - done < STEPS ? steps - done : STEPS);
 }
 
-static int set_up(void **state)
-{
-  *state = server_start();
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  server_free(*state);
-  return 0;
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(every_step_is_what_the_requirements_say)};
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, server_set_up, server_tear_down);
 }

@@ -162,20 +162,8 @@ static void all_transactions_meet_all_others(void **state)
   mem_free(database);
 }
 
-static int set_up(void **state)
-{
-  *state = server_start();
-  return 0;
-}
-
-static int tear_down(void **state)
-{
-  server_free(*state);
-  return 0;
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {cmocka_unit_test(all_transactions_meet_all_others)};
-  return cmocka_run_group_tests(tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, server_set_up, server_tear_down);
 }

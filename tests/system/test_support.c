@@ -18,18 +18,6 @@
 #include "tests/support/server.h"
 #include "tests/support/support.h"
 
-static int start(void **state)
-{
-  *state = server_start();
-  return 0;
-}
-
-static int stop(void **state)
-{
-  server_free(*state);
-  return 0;
-}
-
 static void databases_are_fresh_and_apart(void **state)
 {
   char *one = server_new_empty_database(*state, "support"), *two = server_new_empty_database(*state, "support");
@@ -136,5 +124,5 @@ int main(void)
       cmocka_unit_test(children_are_seen_to_end),
       cmocka_unit_test(nobody_listening_is_no_answer),
   };
-  return cmocka_run_group_tests(tests, start, stop);
+  return cmocka_run_group_tests(tests, server_set_up, server_tear_down);
 }
