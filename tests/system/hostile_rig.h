@@ -139,6 +139,20 @@ static inline void hostile_wait(struct stack *s, double seconds)
   }
 }
 
+// On a busy machine the success of "paidAfterAll" is heard before its failure has been believed: then it is no late
+// news, the claim has rightly succeeded, and its fate is called "paidInTime". Their users are kept as hostile_early.
+static inline void hostile_notice_early(struct stack *s)
+{
+  sql_exec(
+      s->sql,
+      "update hostile_ledger l set fate = 'paidInTime', ending = 'succeeded' from largesse.callback b"
+      " where l.fate = 'paidAfterAll' and b.request_id = l.claim_id and b.outcome = 'done' and b.state = 'applied';"
+      "create temporary table if not exists hostile_early (user_id bigint);"
+      "insert into hostile_early select c.user_id from hostile_ledger l join largesse.claim c"
+      "  on l.fate = 'paidInTime' and c.activity_id = split_part(l.claim_id, '-', 1)::bigint"
+      "     and c.id = split_part(l.claim_id, '-', 2)::bigint");
+}
+
 // The provider's books as the temporary table hostile_ledger.
 static inline void hostile_import(struct stack *s, int port)
 {
@@ -162,6 +176,7 @@ static inline void hostile_import(struct stack *s, int port)
     mem_free(quoted);
     mem_free(path);
   }
+  hostile_notice_early(s);
 }
 
 // What each claim of the activity came to, and whether that was its fate's end; what does not fit, at most 20 lines.
