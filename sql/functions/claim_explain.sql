@@ -156,8 +156,7 @@ begin
   end if;
   select * into v_known from largesse.claim c where c.activity_id = v_activity.id and c.biz_id = i_biz_id;
   verdict := case when not found then null
-                  when (v_known.user_id, v_known.quantity) = (i_user_id, i_quantity) and v_known.channel is not distinct from i_channel
-                       and v_known.numbers is not distinct from i_numbers then 'REPLAYED'
+                  when largesse.request_is_same(v_known.user_id, v_known.quantity, v_known.channel, v_known.numbers, i_user_id, i_quantity, i_channel, i_numbers) then 'REPLAYED'
                   else 'BIZ_ID_REUSED' end;
   if verdict is null and v_activity.intake = 'queued' then
     select * into v_queued from largesse.claim_queue q

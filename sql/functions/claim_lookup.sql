@@ -36,8 +36,7 @@ begin
       from unnest(i_biz_ids, i_user_ids, i_quantities, i_channels, v_sets) with ordinality as r(biz_id, user_id, quantity, channel, number_set, ord)
       left join lateral (
         select c.id, c.status, c.created_at, c as row,
-               (c.user_id, c.quantity) = (r.user_id, r.quantity) and c.channel is not distinct from r.channel
-                 and c.numbers is not distinct from r.number_set::bigint[] as is_same
+               largesse.request_is_same(c.user_id, c.quantity, c.channel, c.numbers, r.user_id, r.quantity, r.channel, r.number_set::bigint[]) as is_same
           from largesse.claim c where c.activity_id = i_activity_id and c.biz_id = r.biz_id limit 1) k on true
       left join lateral (
         select j.refusal, j.detail

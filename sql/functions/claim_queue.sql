@@ -20,7 +20,7 @@ $$;
 create or replace function largesse.claim_queue_is_same(i_row largesse.claim_queue, i_user_id bigint, i_quantity int, i_channel text, i_numbers bigint[]) returns boolean
 language sql immutable
 as $$
-  select (i_row.user_id, i_row.quantity) = (i_user_id, i_quantity) and i_row.channel is not distinct from i_channel and i_row.numbers is not distinct from i_numbers
+  select largesse.request_is_same(i_row.user_id, i_row.quantity, i_row.channel, i_row.numbers, i_user_id, i_quantity, i_channel, i_numbers)
 $$;
 
 -- What is known of some requests: accepted, queued, or refused within the time for which that is kept.
@@ -44,8 +44,7 @@ as $$
     from unnest(i_biz_ids, i_user_ids, i_quantities, i_channels, i_number_sets) with ordinality as r(biz_id, user_id, quantity, channel, numbers, ord)
     left join lateral (
       select c.id, c.status, c.created_at, c as row,
-             (c.user_id, c.quantity) = (r.user_id, r.quantity) and c.channel is not distinct from r.channel
-               and c.numbers is not distinct from r.numbers::bigint[] as is_same
+             largesse.request_is_same(c.user_id, c.quantity, c.channel, c.numbers, r.user_id, r.quantity, r.channel, r.numbers::bigint[]) as is_same
         from largesse.claim c where c.activity_id = i_activity_id and c.biz_id = r.biz_id limit 1) c on true
     left join lateral (
       select q as row, largesse.claim_queue_is_same(q, r.user_id, r.quantity, r.channel, r.numbers::bigint[]) as is_same

@@ -47,8 +47,8 @@ begin
       left join lateral (
         select c.status, s.is_same, case when s.is_same then largesse.claim_json(c, i_terms.code) end as shown
           from largesse.claim c
-          cross join lateral (select (c.user_id, c.quantity) = (r.user_id, r.quantity) and c.channel is not distinct from r.channel
-                                     and c.numbers is not distinct from r.numbers::bigint[] as is_same) s
+          cross join lateral (
+            select largesse.request_is_same(c.user_id, c.quantity, c.channel, c.numbers, r.user_id, r.quantity, r.channel, r.numbers::bigint[]) as is_same) s
          where c.activity_id = i_terms.activity_id and c.biz_id = r.shown
          -- By the bizId: while the table is young, its index and that of ids look equally good for a search by id, and the wrong one is kept.
          limit 1) k on true
