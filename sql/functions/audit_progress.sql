@@ -8,7 +8,7 @@ returns table (name text, severity text, explanation text, cause text, next_step
 language sql stable security definer
 set search_path = largesse, pg_temp
 as $$
-  select d.name, d.severity, d.explanation, d.cause, d.next_step from largesse.audit_definition d order by d.name
+  select d.name, d.severity, d.explanation, d.cause, d.next_step from largesse.audit_definition d where d.source = 'audit' order by d.name
 $$;
 
 -- Begins a run, or goes on with the newest one of the same scope that has no end.
