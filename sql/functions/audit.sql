@@ -28,10 +28,9 @@ begin
   return query execute format('select * from largesse.%I($1)', 'audit_' || i_name) using i_activity_id;
 end $$;
 
--- Writes what a run found. Findings keep their identity: opened when new, open while they are still seen, gone when a run of the same scope no longer
--- sees them, opened again if they come back.
+-- Writes what a run found. Findings keep their identity (finding_upsert), and are gone when a run of the same scope no longer sees them.
 -- Parameters: i_activity_ids and i_kinds: what this run covered; the findings as parallel arrays.
--- Result: the findings of the run's scope that are not gone, or have just gone. Locks: the findings. Errors: none.
+-- Result: the findings that are not gone or explained, and those of the run's scope that have just gone. Locks: the findings. Errors: none.
 create or replace function largesse.finding_record(
   i_activity_ids bigint[], i_kinds text[],
   i_keys text[], i_key_kinds text[], i_key_activities bigint[], i_claims bigint[], i_expected text[], i_actual text[])
@@ -43,15 +42,7 @@ as $$
 declare
   v_now timestamptz := largesse.clock_now();
 begin
-  insert into largesse.finding as f (key, kind, severity, activity_id, claim_id, expected, actual, state, opened_at, last_seen_at)
-    select r.key, r.kind, d.severity, r.activity_id, r.claim_id, r.expected, r.actual, 'opened', v_now, v_now
-      from unnest(i_keys, i_key_kinds, i_key_activities, i_claims, i_expected, i_actual) as r(key, kind, activity_id, claim_id, expected, actual)
-      join largesse.audit_definition d on d.name = r.kind
-     order by r.key
-  on conflict on constraint finding_pkey do update
-    set expected = excluded.expected, actual = excluded.actual, last_seen_at = v_now, gone_at = null,
-        opened_at = case f.state when 'gone' then v_now else f.opened_at end,
-        state = case f.state when 'gone' then 'opened' else 'open' end;
+  perform largesse.finding_upsert(i_keys, i_key_kinds, i_key_activities, i_claims, i_expected, i_actual, null, null, null);
   return query
   with gone as (
     update largesse.finding f set state = 'gone', gone_at = v_now
@@ -61,7 +52,7 @@ begin
   select f.key, f.kind, f.severity, a.code, f.claim_id, f.expected, f.actual, d.cause, d.next_step, f.state, f.activity_id
     from (select * from gone
           union all
-          select * from largesse.finding f where f.key = any (i_keys)) f
+          select * from largesse.finding f where f.key = any (i_keys) and f.state <> 'gone') f
     left join largesse.activity a on a.id = f.activity_id
     left join largesse.audit_definition d on d.name = f.kind
    order by f.state = 'gone', f.activity_id, f.key;

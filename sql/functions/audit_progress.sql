@@ -110,7 +110,7 @@ as $$
   select f.key, f.kind, f.severity, a.code, f.claim_id, f.expected, f.actual, d.cause, d.next_step, f.state, f.activity_id
     from largesse.audit_run r
     join largesse.finding f on f.activity_id <= r.reached and (r.activity_id is null or f.activity_id = r.activity_id)
-                           and (f.last_seen_at >= r.started_at or f.gone_at >= r.started_at)
+                           and (f.last_seen_at >= r.started_at and f.state <> 'gone' or f.gone_at >= r.started_at)
     left join largesse.activity a on a.id = f.activity_id
     left join largesse.audit_definition d on d.name = f.kind
    where r.id = i_run_id
