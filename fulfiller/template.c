@@ -8,8 +8,8 @@
 
 #include "common/jsonx.h"
 #include "common/mem.h"
+#include "common/money.h"
 #include "common/text.h"
-#include "fulfiller/money.h"
 #include "fulfiller/provider_keys.h"
 #include "fulfiller/template_part.h"
 
@@ -93,10 +93,10 @@ static enum result put_total(const struct claim_facts *facts, bool is_decimal, s
   if (!money_times(facts->amount, facts->quantity, &total)) return RESULT_INVALID;
   *out = int_value(total);
   if (!is_decimal) return RESULT_OK;
-  if (!money_places(facts->currency, &places)) return RESULT_INVALID;
+  if (!money_exponent(facts->currency, &places)) return RESULT_INVALID;
   struct buf decimal;
   buf_init(&decimal, sizeof out->own - 1);
-  money_put_decimal(total, places, &decimal);
+  money_put_decimal(&decimal, total, places);
   snprintf(out->own, sizeof out->own, "%s", buf_text(&decimal));
   buf_release(&decimal);
   out->kind = VALUE_TEXT;
