@@ -4,6 +4,7 @@
 #include "reconciler/commands.h"
 
 #include "reconciler/audit_command.h"
+#include "reconciler/audits_command.h"
 #include "reconciler/dead_letter_command.h"
 #include "reconciler/finding_command.h"
 #include "reconciler/night_command.h"
@@ -16,6 +17,8 @@ const struct daemon_command *reconciler_commands(void)
       {"audit", AUDIT_USAGE,
        "prove the totals from the rows: the last 24 hours, a business date, or everything; status 1 with findings",
        audit_command},
+      {"audits list", AUDITS_LIST_USAGE, "the equations that audits prove, with how far back each looks",
+       audits_command_list},
       {"findings list", FINDING_LIST_USAGE, "what audits found and is not gone", finding_command_list},
       {"findings show", FINDING_SHOW_USAGE, "one finding with its cause and the next step", finding_command_show},
       {"dead-letters list", DEAD_LETTER_LIST_USAGE, "what machines could not finish", dead_letter_command_list},

@@ -61,6 +61,20 @@ void review_api_audits(struct web_request *web)
   call_send(c, store_audit_runs(call_args(c), after, limit + 1));
 }
 
+void review_api_audit_definitions(struct web_request *web)
+{
+  const char *source = NULL, *after = NULL;
+  int64_t limit;
+  int index;
+  if (!call_list_limit(web, &limit) || !call_text(web, "after", &after) || !call_text(web, "source", &source)) return;
+  if (source != NULL && !cmdline_choice(source, "audit|statement", &index)) {
+    call_refuse(web, "source: must be audit or statement");
+    return;
+  }
+  struct call *c = call_list_new(web, limit, CALL_PLACE_TEXT);
+  call_send(c, store_audit_definition_list(call_args(c), source, after != NULL ? after : "", limit + 1));
+}
+
 void review_api_operations(struct web_request *web)
 {
   const char *state = NULL, *kind = NULL;

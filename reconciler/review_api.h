@@ -5,5 +5,6 @@
 
 #include "common/web_route.h"
 
-web_handler review_api_audits, review_api_dead_letters, review_api_dead_letter_groups, review_api_dead_letter,
-    review_api_findings, review_api_finding, review_api_operations, review_api_operation, review_api_operation_items;
+web_handler review_api_audits, review_api_audit_definitions, review_api_dead_letters, review_api_dead_letter_groups,
+    review_api_dead_letter, review_api_findings, review_api_finding, review_api_operations, review_api_operation,
+    review_api_operation_items;

@@ -20,6 +20,7 @@ static const struct web_route items[] = {
     {"GET", "/", READERS, WEB_BODY_NONE, 0, page_show, "page"},
     {"GET", "/page.css", WEB_OPEN, WEB_BODY_NONE, 0, page_style, "page_style"},
     {"GET", "/v1/audits", READERS, WEB_BODY_NONE, 0, review_api_audits, "audits_list"},
+    {"GET", "/v1/audits/definitions", READERS, WEB_BODY_NONE, 0, review_api_audit_definitions, "audits_definitions"},
     {"POST", "/v1/claims/{claimId}/roll-back", REVIEWERS, WEB_BODY_JSON_OPTIONAL, 0, operation_api_roll_back,
      "claims_roll_back"},
     {"GET", "/v1/dead-letters", READERS, WEB_BODY_NONE, 0, review_api_dead_letters, "dead_letters_list"},

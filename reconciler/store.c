@@ -15,6 +15,15 @@ const struct db_statement *store_audit_list(struct db_args *args)
   return &SQL_AUDIT_LIST;
 }
 
+const struct db_statement *store_audit_definition_list(struct db_args *args, const char *source, const char *after,
+                                                       int64_t limit)
+{
+  db_args_text(args, source);
+  db_args_text(args, after);
+  db_args_i64(args, limit);
+  return &SQL_AUDIT_DEFINITION_LIST;
+}
+
 const struct db_statement *store_audit_begin(struct db_args *args, const char *mode, const char *date, const char *code,
                                              bool resume, const char *zone)
 {

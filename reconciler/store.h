@@ -26,6 +26,9 @@ const struct db_statement *store_audit_list(struct db_args *args);
 // date and code: NULL where the mode has none.
 const struct db_statement *store_audit_begin(struct db_args *args, const char *mode, const char *date, const char *code,
                                              bool resume, const char *zone);
+// Lists of definitions: source NULL: any; after "": from the first.
+const struct db_statement *store_audit_definition_list(struct db_args *args, const char *source, const char *after,
+                                                       int64_t limit);
 struct audit_run_row store_audit_run_row(const struct db_rows *rows);
 const struct db_statement *store_audit_activities(struct db_args *args, int64_t run_id, int64_t after, int64_t limit);
 struct audit_activity_row store_audit_activity_row(const struct db_rows *rows, size_t row);

@@ -38,7 +38,7 @@ begin
          'refusal_add', 'activity_cache_find', 'claim_due_count', 'provider_held', 'partitions_ensure', 'partition_month']),
       ('largesse_fulfiller', array['claim_take', 'claim_settle', 'callback_apply', 'dead_letter_unreadable', 'delivery_figures', 'provider_register', 'provider_poll', 'provider_leave', 'provider_breaker',
          'provider_list', 'provider_history', 'provider_pause', 'provider_resume', 'provider_set']),
-      ('largesse_reconciler', array['audit_list', 'audit_run', 'audit_begin', 'audit_activities', 'audit_record', 'audit_recorded', 'audit_end', 'audit_runs',
+      ('largesse_reconciler', array['audit_list', 'audit_definition_list', 'audit_run', 'audit_begin', 'audit_activities', 'audit_record', 'audit_recorded', 'audit_end', 'audit_runs',
          'audit_figures', 'finding_list', 'finding_show', 'dead_letter_list', 'dead_letter_groups', 'dead_letter_of_claim', 'dead_letter_show',
          'operation_preview', 'operation_begin', 'operation_step', 'operation_show', 'operation_list', 'operation_items', 'operation_cancel',
          'activity_json', 'activity_list', 'claim_get', 'claim_get_by_biz', 'provider_list', 'provider_history', 'provider_pause', 'provider_resume',

@@ -17,4 +17,5 @@ $$;
 select largesse.audit_register('claim_failed_but_delivered', 'critical',
   'What was given back was not delivered as well.',
   'the provider confirmed a delivery after another attempt had been refused and everything given back',
-  'reverse the delivery at the provider, or let the user keep it and adjust the stock by the claim''s quantity, with this finding''s key as reason');
+  'reverse the delivery at the provider, or let the user keep it and adjust the stock by the claim''s quantity, with this finding''s key as reason',
+  i_period => 'day');

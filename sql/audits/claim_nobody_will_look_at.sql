@@ -21,4 +21,5 @@ $$;
 select largesse.audit_register('claim_nobody_will_look_at', 'critical',
   'No accepted claim can be forgotten.',
   'a claim''s due time was changed by hand, or a callback was lost',
-  'set the claim''s next attempt to now; the sweeper sends it again');
+  'set the claim''s next attempt to now; the sweeper sends it again',
+  i_period => 'activity');

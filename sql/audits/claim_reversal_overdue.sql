@@ -16,4 +16,5 @@ $$;
 select largesse.audit_register('claim_reversal_overdue', 'high',
   'What has to be taken back is taken back soon.',
   'the provider refuses the reversal, cannot be reached, or has no reversal at all; or the claim waits for a person',
-  'look at the claim''s attempts and dead letter; retry the reversal, or settle it with the provider and resolve the letter');
+  'look at the claim''s attempts and dead letter; retry the reversal, or settle it with the provider and resolve the letter',
+  i_period => 'activity');

@@ -15,4 +15,5 @@ $$;
 select largesse.audit_register('claim_under_review_without_dead_letter', 'high',
   'What waits for a person is visible to people.',
   'a dead letter or a review mark was changed by hand',
-  'open the claim; retry it or mark it for review again');
+  'open the claim; retry it or mark it for review again',
+  i_period => 'activity');

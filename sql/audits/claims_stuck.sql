@@ -34,4 +34,5 @@ $$;
 select largesse.audit_register('claims_stuck', 'medium',
   'Accepted claims come to an end, or to a person.',
   'the provider is paused, sick or slow to decide; or no fulfiller serves its lane',
-  'see what the provider''s state, breaker and lane say; resume it, or start a fulfiller that serves it');
+  'see what the provider''s state, breaker and lane say; resume it, or start a fulfiller that serves it',
+  i_period => 'activity');

@@ -23,4 +23,5 @@ $$;
 select largesse.audit_register('group_member_not_matching_claims', 'high',
   'Who is in an exclusive group has the live claims that keep him there.',
   'a member or a claim was changed by hand, or a place in the group was not given back with a claim',
-  'set the member to the activity and number of the user''s live claims');
+  'set the member to the activity and number of the user''s live claims',
+  i_period => 'activity');

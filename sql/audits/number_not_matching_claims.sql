@@ -24,4 +24,5 @@ $$;
 select largesse.audit_register('number_not_matching_claims', 'critical',
   'Every number belongs to the one claim that holds it, or to nobody.',
   'a number or a claim was changed by hand, or a number was not given back with its claim',
-  'see which claim was paid for the number; give it that number, and refund the other one');
+  'see which claim was paid for the number; give it that number, and refund the other one',
+  i_period => 'activity');

@@ -26,4 +26,5 @@ $$;
 select largesse.audit_register('points_not_matching_ledger', 'critical',
   'A balance is what its ledger sums to.',
   'a balance or an entry was changed by hand',
-  'find out which of the two was changed; correct the balance to the sum of the entries, or grant what is missing');
+  'find out which of the two was changed; correct the balance to the sum of the entries, or grant what is missing',
+  i_period => 'activity');

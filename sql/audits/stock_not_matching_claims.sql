@@ -22,4 +22,5 @@ $$;
 select largesse.audit_register('stock_not_matching_claims', 'critical',
   'Every unit of stock is either free or held by a claim.',
   'stock was taken without a record, a record was made without taking stock, or the initial stock was set wrongly',
-  'compare the claims with the provider''s ledger; then adjust the stock by the difference, with this finding''s key as reason');
+  'compare the claims with the provider''s ledger; then adjust the stock by the difference, with this finding''s key as reason',
+  i_period => 'activity');

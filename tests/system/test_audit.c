@@ -276,6 +276,7 @@ static void misuse_is_told(void **state)
       {64, {"audit", "everything"}},
       {64, {"audit", "--activity", "a b"}},
       {73, {"audit", "--output", "/nowhere/at/all"}},
+      {64, {"audits", "list", "--source", "rumours"}},
       {64, {"findings", "list", "--state", "lost"}},
       {64, {"findings", "show"}},
       {64, {"dead-letters", "retry", "--reason", "x"}},
@@ -296,6 +297,33 @@ static void misuse_is_told(void **state)
   }
   const char *const nowhere[] = {"LARGESSE_DATABASE__CONNINFO=host=127.0.0.1 port=1 user=x", NULL};
   assert_int_equal(stack_command_env(s, "reconciler", (const char *const[]){"audit", NULL}, nowhere, NULL), 69);
+  buf_release(&out);
+}
+
+static void the_equations_are_listed(void **state)
+{
+  struct stack *s = stack_of(state);
+  struct buf out;
+  buf_init(&out, 100000);
+  assert_int_equal(
+      stack_command(s, "reconciler",
+                    (const char *const[]){"audits", "list", "--source", "audit", "--format", "json", NULL}, &out),
+      0);
+  json_t *list = json_loadb(buf_text(&out), out.len, JSON_REJECT_DUPLICATES, NULL);
+  const json_t *items = json_object_get(list, "items"), *item;
+  size_t index;
+  assert_true(json_array_size(items) >= 25);
+  json_array_foreach(items, index, item)
+  {
+    static const char *const members[] = {"name", "severity", "period", "explanation", "cause", "nextStep"};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) assert_int_not_equal(strlen(member(item, members[i])), 0);
+    assert_string_equal(member(item, "source"), "audit");
+  }
+  json_decref(list);
+  buf_clear(&out);
+  assert_int_equal(
+      stack_command(s, "reconciler", (const char *const[]){"audits", "list", "--after", "stock_", NULL}, &out), 0);
+  assert_non_null(strstr(buf_text(&out), "Every unit of stock is either free or held by a claim."));
   buf_release(&out);
 }
 
@@ -488,6 +516,7 @@ int main(void)
       cmocka_unit_test(a_finding_tells_what_to_do),
       cmocka_unit_test(an_audit_can_be_narrowed),
       cmocka_unit_test(misuse_is_told),
+      cmocka_unit_test(the_equations_are_listed),
       cmocka_unit_test(a_report_can_go_to_a_file),
       cmocka_unit_test(a_new_audit_is_one_sql_file),
       cmocka_unit_test(what_takes_too_long_is_not_called_clean),

@@ -343,6 +343,11 @@ static void figures_follow_the_rows(void **state)
   json_t *runs = get(s, "/v1/audits?limit=1");
   assert_true(json_is_false(json_object_get(json_array_get(json_object_get(runs, "items"), 0), "clean")));
   json_decref(runs);
+  json_t *declared = get(s, "/v1/audits/definitions?source=audit&limit=2&after=stock_");
+  const json_t *stock = json_array_get(json_object_get(declared, "items"), 0);
+  assert_string_equal(json_string_value(json_object_get(stock, "name")), "stock_not_matching_claims");
+  assert_string_equal(json_string_value(json_object_get(stock, "period")), "activity");
+  json_decref(declared);
   sql_exec(s->sql, "update largesse.stock set taken = taken - 1; delete from largesse.dead_letter");
   WAIT_FOR(metrics_say(s, "\nlargesse_dead_letters{provider=\"simulator\"} 0\n"), 5);
 }
