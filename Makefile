@@ -50,7 +50,15 @@ $(GEN)/sql_migrations.inc: sql/embed.awk $(MIGRATION_FILES)
 	@mkdir -p $(@D)
 	@awk -v form=files -f sql/embed.awk $(MIGRATION_FILES) > $@
 
-GENERATED := $(GEN)/sql_scheduler.inc $(GEN)/sql_fulfiller.inc $(GEN)/sql_reconciler.inc $(GEN)/sql_migrations.inc
+# --- generated: the console inside the reconciler -----------------------------------------------------------------------
+JAVASCRIPT ?= /usr/share/javascript
+ASSET_FILES := $(sort $(wildcard $(addprefix reconciler/assets/*.,html css js svg))) \
+               $(JAVASCRIPT)/bootstrap5/css/bootstrap.min.css $(JAVASCRIPT)/chart.js/chart.min.js
+$(GEN)/assets.inc: reconciler/assets/embed.sh $(wildcard $(ASSET_FILES) reconciler/assets)
+	@mkdir -p $(@D)
+	@reconciler/assets/embed.sh $(ASSET_FILES) > $@
+
+GENERATED := $(GEN)/sql_scheduler.inc $(GEN)/sql_fulfiller.inc $(GEN)/sql_reconciler.inc $(GEN)/sql_migrations.inc $(GEN)/assets.inc
 
 # --- objects, libraries, programs -------------------------------------------------------------------------------------
 $(BUILD)/obj/%.o: %.c | $(GENERATED)

@@ -4,9 +4,9 @@
 #include "reconciler/routes.h"
 
 #include "common/compiler.h"
+#include "reconciler/assets.h"
 #include "reconciler/night_api.h"
 #include "reconciler/operation_api.h"
-#include "reconciler/page.h"
 #include "reconciler/provider_api.h"
 #include "reconciler/review_api.h"
 #include "reconciler/webhook_api.h"
@@ -17,8 +17,8 @@
 #define PROVIDER_BODY_MAX (16u * 1024u)
 
 static const struct web_route items[] = {
-    {"GET", "/", READERS, WEB_BODY_NONE, 0, page_show, "page"},
-    {"GET", "/page.css", WEB_OPEN, WEB_BODY_NONE, 0, page_style, "page_style"},
+    {"GET", "/", WEB_OPEN, WEB_BODY_NONE, 0, assets_page, "page"},
+    {"GET", "/assets/{version}/{file}", WEB_OPEN, WEB_BODY_NONE, 0, assets_file, "assets"},
     {"GET", "/v1/audits", READERS, WEB_BODY_NONE, 0, review_api_audits, "audits_list"},
     {"GET", "/v1/audits/definitions", READERS, WEB_BODY_NONE, 0, review_api_audit_definitions, "audits_definitions"},
     {"POST", "/v1/claims/{claimId}/roll-back", REVIEWERS, WEB_BODY_JSON_OPTIONAL, 0, operation_api_roll_back,
