@@ -38,6 +38,7 @@ struct web_server *web_server_new(struct runtime *rt, const struct web_conf *con
   s->routes = routes;
   s->handler_ctx = handler_ctx;
   s->listener = -1;
+  s->policy = "default-src 'none'; frame-ancestors 'none'";
   for (size_t i = 0; i < CONN_STATE_COUNT; i++) list_init(&s->conns[i]);
   list_init(&s->dirty);
   list_init(&s->stalled);
@@ -343,6 +344,8 @@ void web_server_set_auth(struct web_server *s, web_auth_fn *fn, void *ctx)
   s->auth = fn;
   s->auth_ctx = ctx;
 }
+
+void web_server_set_policy(struct web_server *s, const char *policy) { s->policy = policy; }
 
 // A request that its handler still has lives on without a server until it is answered.
 static void orphan(struct web_conn *c)

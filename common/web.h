@@ -100,6 +100,9 @@ void web_server_free(struct web_server *s);  // requests that handlers still hav
 void web_server_set_not_ready(struct web_server *s, const char *why);
 // Ready, but something is missing: /readyz stays 200 and says what ("degraded: broker away"). NULL: nothing is missing.
 void web_server_set_degraded(struct web_server *s, const char *what);
+// The Content-Security-Policy of answers whose handler sets none; the text is the caller's. Until it is called: nothing
+// may be loaded or framed, which is right for answers that are no pages.
+void web_server_set_policy(struct web_server *s, const char *policy);
 // Checks a presented API key: returns the scopes it has (bits of web_scope), 0 for none; and a stable name for logs in
 // out_actor. Asynchronous key stores cache; until the answer is known they may return false to have the request
 // answered 503 Retry-After: 1.

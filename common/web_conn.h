@@ -57,6 +57,7 @@ struct web_request {
   struct mono_time started;
   struct buf headers;  // of the reply, as they are sent
   unsigned header_count;
+  bool has_policy;  // the handler has set a Content-Security-Policy of its own
 };
 
 struct web_conn {
@@ -107,6 +108,7 @@ struct web_server {
   char *degraded;   // NULL: nothing is missing
   web_auth_fn *auth;
   void *auth_ctx;
+  const char *policy;  // Content-Security-Policy
   struct list conns[CONN_STATE_COUNT];
   struct list dirty, stalled;
   size_t conn_count;  // without closed ones

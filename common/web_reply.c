@@ -9,6 +9,8 @@
 #include "common/message.h"
 #include "common/web_conn.h"
 
+#define POLICY "content-security-policy"
+
 static const char *reason(int status)
 {
   switch (status) {
@@ -67,10 +69,24 @@ void web_reply_header(struct web_request *req, const char *name, const char *val
   if (req->header_count == WEB_REPLY_HEADERS_MAX || req->headers.len + name_len + value_len + 4 > req->headers.max)
     return;
   req->header_count++;
+  if (web_parse_same(name, name_len, POLICY, sizeof POLICY - 1)) req->has_policy = true;
   buf_append(&req->headers, name, name_len);
   buf_append(&req->headers, ": ", 2);
   buf_append(&req->headers, value, value_len);
   buf_append(&req->headers, "\r\n", 2);
+}
+
+// What a browser that is shown an answer may do with it: nothing that it was not sent for.
+static void put_protection(struct buf *out, const char *policy)
+{
+  static const char others[] =
+      "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\n";
+  if (policy) {
+    buf_puts(out, "Content-Security-Policy: ");
+    buf_puts(out, policy);
+    buf_puts(out, "\r\n");
+  }
+  buf_append(out, others, sizeof others - 1);
 }
 
 static void put_head(struct web_conn *c, int status, const char *content_type, size_t len)
@@ -97,6 +113,7 @@ static void put_head(struct web_conn *c, int status, const char *content_type, s
   }
   if (req->must_close) buf_puts(out, "\r\nConnection: close");
   buf_puts(out, "\r\n");
+  put_protection(out, req->has_policy ? NULL : c->server->policy);
   buf_append(out, req->headers.data, req->headers.len);
   buf_append(out, "\r\n", 2);
 }

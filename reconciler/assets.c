@@ -20,18 +20,6 @@ struct asset {
 #define PAGE "index.html"
 #define TAG  "\"" ASSETS_VERSION "\""
 
-static const char policy[] =
-    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; object-src "
-    "'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
-
-static void harden(struct web_request *web)
-{
-  web_reply_header(web, "Content-Security-Policy", policy);
-  web_reply_header(web, "X-Content-Type-Options", "nosniff");
-  web_reply_header(web, "Referrer-Policy", "no-referrer");
-  web_reply_header(web, "Cross-Origin-Opener-Policy", "same-origin");
-}
-
 static const struct asset *find(const char *name)
 {
   for (size_t i = 0; i < ARRAY_LEN(assets); i++)
@@ -59,7 +47,6 @@ static bool is_known(const char *if_none_match)
 
 static void answer(struct web_request *web, const struct asset *asset, const char *caching)
 {
-  harden(web);
   web_reply_header(web, "Cache-Control", caching);
   web_reply_header(web, "ETag", TAG);
   web_reply_header(web, "Vary", "Accept-Encoding");

@@ -5,16 +5,20 @@
 
 #include "common/compiler.h"
 #include "reconciler/assets.h"
+#include "reconciler/log_api.h"
 #include "reconciler/night_api.h"
 #include "reconciler/operation_api.h"
 #include "reconciler/provider_api.h"
 #include "reconciler/review_api.h"
+#include "reconciler/session_api.h"
 #include "reconciler/webhook_api.h"
 
 #define READERS           (WEB_READ | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
+#define ANYBODY           (READERS | WEB_CLAIMS)
 #define REVIEWERS         (WEB_REVIEW | WEB_ADMIN)
 #define ORDER_BODY_MAX    (256u * 1024u)
 #define PROVIDER_BODY_MAX (16u * 1024u)
+#define SESSION_BODY_MAX  1024u
 
 static const struct web_route items[] = {
     {"GET", "/", WEB_OPEN, WEB_BODY_NONE, 0, assets_page, "page"},
@@ -34,6 +38,7 @@ static const struct web_route items[] = {
      "dead_letters_retry"},
     {"GET", "/v1/findings", READERS, WEB_BODY_NONE, 0, review_api_findings, "findings_list"},
     {"GET", "/v1/findings/{key}", READERS, WEB_BODY_NONE, 0, review_api_finding, "findings_show"},
+    {"GET", "/v1/log", READERS, WEB_BODY_NONE, 0, log_api_list, "log_list"},
     {"GET", "/v1/operations", READERS, WEB_BODY_NONE, 0, review_api_operations, "operations_list"},
     {"GET", "/v1/operations/{id}", READERS, WEB_BODY_NONE, 0, review_api_operation, "operations_show"},
     {"GET", "/v1/operations/{id}/items", READERS, WEB_BODY_NONE, 0, review_api_operation_items, "operations_items"},
@@ -49,6 +54,9 @@ static const struct web_route items[] = {
      "providers_set"},
     {"GET", "/v1/reports", READERS, WEB_BODY_NONE, 0, night_api_list, "reports_list"},
     {"GET", "/v1/reports/{date}", READERS, WEB_BODY_NONE, 0, night_api_show, "reports_show"},
+    {"GET", "/v1/session", ANYBODY, WEB_BODY_NONE, 0, session_api_show, "session_show"},
+    {"POST", "/v1/session", WEB_OPEN, WEB_BODY_JSON, SESSION_BODY_MAX, session_api_begin, "session_begin"},
+    {"DELETE", "/v1/session", ANYBODY, WEB_BODY_NONE, 0, session_api_end, "session_end"},
     {"GET", "/v1/webhooks", READERS, WEB_BODY_NONE, 0, webhook_api_list, "webhooks_list"},
     {"GET", "/v1/webhooks/{name}/deliveries", READERS, WEB_BODY_NONE, 0, webhook_api_deliveries, "webhooks_deliveries"},
     {"POST", "/v1/webhooks/{name}/disable", REVIEWERS, WEB_BODY_JSON, PROVIDER_BODY_MAX, webhook_api_disable,

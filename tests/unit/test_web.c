@@ -14,7 +14,11 @@ static void answers_and_keeps_the_connection(void **state)
     put_text(f, fd, JSON_POST "Content-Length: 7\r\n\r\n{\"a\":1}");
     read_answers(f, fd, 1);
     assert_memory_equal(buf_text(&f->got), "HTTP/1.1 201 Created\r\nDate: ", 28);
-    assert_has(buf_text(&f->got), "\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}");
+    assert_has(buf_text(&f->got), "\r\nContent-Type: application/json\r\nContent-Length: 7\r\n");
+    assert_has(buf_text(&f->got),
+               "\r\nContent-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\nX-Content-Type-Options: "
+               "nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Opener-Policy: same-origin\r\n");
+    assert_has(buf_text(&f->got), "\r\n\r\n{\"a\":1}");
     assert_has_not(buf_text(&f->got), "Connection:");
   }
   close(fd);
