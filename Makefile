@@ -38,6 +38,8 @@ BENCH_BINS := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench
 all: $(BINS)
 
 .SECONDARY:
+# A folder is not made of the file of the same name: no built-in rules.
+.SUFFIXES:
 .DELETE_ON_ERROR:
 
 # --- generated: SQL inside the binaries -------------------------------------------------------------------------------
