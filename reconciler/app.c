@@ -7,6 +7,7 @@
 
 #include "common/loop.h"
 #include "common/mem.h"
+#include "reconciler/assets.h"
 #include "reconciler/cli.h"
 #include "reconciler/figures.h"
 #include "reconciler/night_worker.h"
@@ -15,11 +16,6 @@
 
 #define HEALTH_EVERY      span_ms(200)
 #define SCRATCH_BYTES_MAX (32u * 1024u * 1024u)
-
-// Pages and what they load and ask come from here, and nothing else does.
-static const char page_policy[] =
-    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; object-src "
-    "'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 static const char *why_not_ready(const struct app *app)
 {
@@ -61,7 +57,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   buf_init(&app->scratch, SCRATCH_BYTES_MAX);
   app->db = db_pool_new(rt, &app->conf.daemon.database, "largesse-reconciler", RECONCILER_ROLE);
   app->web = web_server_new(rt, &app->conf.web, reconciler_routes(), app);
-  web_server_set_policy(app->web, page_policy);
+  web_server_set_policy(app->web, ASSETS_POLICY);
   app->figures = figures_new(rt, app->db, app->conf.figures_every);
   app->operations = operation_worker_new(rt, app->db, &app->conf.operations);
   app->nights = night_worker_new(rt, app->db, &app->conf, app->figures);

@@ -20,6 +20,7 @@ static int setup_assets(void **state)
   if (setup(state) != 0) return -1;
   struct fixture *f = *state;
   f->server = web_server_new(&f->rt, &f->conf, &asset_routes, f);
+  web_server_set_policy(f->server, ASSETS_POLICY);
   return web_server_start(f->server, why) == RESULT_OK ? 0 : -1;
 }
 
