@@ -339,6 +339,8 @@ void web_server_set_not_ready(struct web_server *s, const char *why) { set_reaso
 
 void web_server_set_degraded(struct web_server *s, const char *what) { set_reason(&s->degraded, what); }
 
+void web_server_set_calls(struct web_server *s, struct web_calls *calls) { s->calls = calls; }
+
 void web_server_set_auth(struct web_server *s, web_auth_fn *fn, void *ctx)
 {
   s->auth = fn;

@@ -83,6 +83,7 @@ struct web_conf {
 
 struct web_server;
 struct web_request;
+struct web_calls;
 
 struct web_server *web_server_new(struct runtime *rt, const struct web_conf *conf, const struct web_routes *routes,
                                   void *handler_ctx);
@@ -107,6 +108,7 @@ void web_server_set_policy(struct web_server *s, const char *policy);
 // out_actor. Asynchronous key stores cache; until the answer is known they may return false to have the request
 // answered 503 Retry-After: 1.
 typedef bool web_auth_fn(void *ctx, const char *key, size_t key_len, unsigned *out_scopes, char out_actor[65]);
+void web_server_set_calls(struct web_server *s, struct web_calls *calls);  // for web_call.h; it outlives the server
 void web_server_set_auth(struct web_server *s, web_auth_fn *fn, void *ctx);
 
 // Reading a request. Everything stays valid until the reply.
@@ -124,6 +126,7 @@ const char *web_trace(const struct web_request *req);         // traceparent: th
 bool web_wants_chinese(const struct web_request *req);        // Accept-Language
 struct mono_time web_started(const struct web_request *req);  // when the request was complete
 void *web_context(const struct web_request *req);             // handler_ctx
+struct web_calls *web_calls(const struct web_request *req);   // of the server; NULL without
 
 // Answering: exactly one of these per request. Headers set before are sent with it.
 void web_reply_header(struct web_request *req, const char *name,

@@ -377,6 +377,7 @@ void conn_new(struct web_server *s, int fd)
   struct web_conn *c = MEM_NEW(struct web_conn);
   c->server = s;
   c->handler_ctx = s->handler_ctx;
+  c->calls = s->calls;
   c->fd = fd;
   list_init(&c->node);
   list_init(&c->dirty_node);

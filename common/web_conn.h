@@ -66,6 +66,7 @@ struct web_conn {
   struct list stalled_node;   // in the server's list of connections whose client does not read
   struct web_server *server;  // NULL: the server is gone, the request still with its handler
   void *handler_ctx;
+  struct web_calls *calls;
   struct loop_watch *watch;
   int fd;
   int watched;  // what the watch is set to
@@ -97,6 +98,7 @@ struct web_server {
   struct web_conf conf;  // the strings are the caller's
   const struct web_routes *routes;
   void *handler_ctx;
+  struct web_calls *calls;
   int listener;  // -1: closed
   struct loop_watch *listen_watch;
   int port;

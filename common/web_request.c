@@ -18,6 +18,7 @@ const char *web_path(const struct web_request *req) { return req->path; }
 const char *web_actor(const struct web_request *req) { return req->actor[0] ? req->actor : "anonymous"; }
 unsigned web_scopes(const struct web_request *req) { return req->scopes; }
 struct mono_time web_started(const struct web_request *req) { return req->started; }
+struct web_calls *web_calls(const struct web_request *req) { return web_request_conn(req)->calls; }
 void *web_context(const struct web_request *req) { return web_request_conn(req)->handler_ctx; }
 
 const char *web_param(const struct web_request *req, const char *name)

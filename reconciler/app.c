@@ -48,6 +48,25 @@ bool app_is_ready(const struct app *app, const char **out_why_not)
   return why == NULL;
 }
 
+static void on_call_failed(void *ctx, const struct db_statement *statement, const char *sqlstate, const char *message)
+{
+  const struct app *app = ctx;
+  LOG(app->rt->log, EV_QUERY_FAILED, F_STR("statement", statement->name), F_STR("sqlstate", sqlstate),
+      F_STR("message", message));
+}
+
+static void start_calls(struct app *app)
+{
+  static const struct web_refusal refusals[] = {
+      {"ACTIVITY_NOT_FOUND", 404}, {"CLAIM_NOT_FOUND", 404}, {"STOCK_IN_USE", 409}, {"COUPON_USED", 409}};
+  app->calls = (struct web_calls){.db = app->db,
+                                  .refusals = refusals,
+                                  .refusal_count = ARRAY_LEN(refusals),
+                                  .on_failed = on_call_failed,
+                                  .ctx = app};
+  web_server_set_calls(app->web, &app->calls);
+}
+
 enum result app_start(struct runtime *rt, const void *config, struct app **out_app)
 {
   struct app *app = MEM_NEW(struct app);
@@ -58,6 +77,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   app->db = db_pool_new(rt, &app->conf.daemon.database, "largesse-reconciler", RECONCILER_ROLE);
   app->web = web_server_new(rt, &app->conf.web, reconciler_routes(), app);
   web_server_set_policy(app->web, ASSETS_POLICY);
+  start_calls(app);
   app->figures = figures_new(rt, app->db, app->conf.figures_every);
   app->operations = operation_worker_new(rt, app->db, &app->conf.operations);
   app->nights = night_worker_new(rt, app->db, &app->conf, app->figures);
@@ -98,8 +118,8 @@ void app_drain(struct app *app)
 
 bool app_is_idle(const struct app *app)
 {
-  return web_server_open_requests(app->web) == 0 && app->open_calls == 0 && operation_worker_is_idle(app->operations) &&
-         night_worker_is_idle(app->nights);
+  return web_server_open_requests(app->web) == 0 && app->calls.open_count == 0 &&
+         operation_worker_is_idle(app->operations) && night_worker_is_idle(app->nights);
 }
 
 // The database's callbacks come while their receivers live.

@@ -10,7 +10,7 @@
 #include "common/buf.h"
 #include "common/daemon.h"
 #include "common/daemon_ids.h"
-#include "common/web.h"
+#include "common/web_call.h"
 #include "reconciler/config.h"
 
 struct figures;
@@ -23,15 +23,17 @@ struct app {
   struct reconciler_conf conf;  // texts inside belong to the loaded configuration; only numbers follow a reload
   struct db_pool *db;
   struct web_server *web;
+  struct web_calls calls;
   struct figures *figures;
   struct operation_worker *operations;
   struct night_worker *nights;
   struct buf scratch;  // for one answer at a time
   struct loop_timer *health_timer;
-  size_t open_calls;      // of handlers; they hold a request and a statement
   const char *not_ready;  // NULL: ready
   bool draining;
 };
+
+static inline struct app *app_of(const struct web_call *call) { return web_context(call->req); }
 
 enum result app_start(struct runtime *rt, const void *config, struct app **out_app);
 void app_reload(struct app *app, const void *config);

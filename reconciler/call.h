@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// An HTTP request that waits for the database: one statement at a time, failures answered alike.
-// Owner: the handler that made it; loop thread. Freed by call_end, after the answer.
+// A call of the reconciler: common/web_call with the app at hand, and a statement after the other.
+// Owner: the handler that made it; loop thread. It ends with the answer, see web_call_send.
 #pragma once
 
-#include "common/db.h"
 #include "common/jsonx.h"
-#include "common/web.h"
+#include "common/web_call.h"
+#include "common/web_read.h"
 #include "reconciler/app.h"
 
 struct call {
-  struct db_request req;
+  struct web_call call;
   struct app *app;
   struct web_request *web;
   void (*on_rows)(struct call *c,

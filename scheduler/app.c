@@ -106,6 +106,8 @@ static void on_activities_moved(void *ctx)
 
 static void make_parts(struct app *app)
 {
+  static const struct web_refusal refusals[] = {
+      {"ACTIVITY_NOT_FOUND", 404}, {"CLAIM_NOT_FOUND", 404}, {"STOCK_IN_USE", 409}, {"COUPON_USED", 409}};
   struct runtime *rt = app->rt;
   const struct scheduler_conf *conf = &app->conf;
   app->db = db_pool_new(rt, &conf->daemon.database, "largesse-scheduler", DATABASE_ROLE);
@@ -125,6 +127,8 @@ static void make_parts(struct app *app)
   app->deadlines = deadline_worker_new(rt, app->db, conf);
   app->events = event_relay_new(rt, app->db, app->mq, conf);
   app->web = web_server_new(rt, &conf->web, scheduler_routes(), app);
+  app->calls = (struct web_calls){.db = app->db, .refusals = refusals, .refusal_count = ARRAY_LEN(refusals)};
+  web_server_set_calls(app->web, &app->calls);
   app->health_timer = loop_timer_new(rt->loop, on_health_due, app);
 }
 

@@ -10,7 +10,7 @@
 #include "common/buf.h"
 #include "common/daemon.h"
 #include "common/daemon_ids.h"
-#include "common/web.h"
+#include "common/web_call.h"
 #include "scheduler/config.h"
 
 struct activity_cache;
@@ -32,6 +32,7 @@ struct app {
   struct db_pool *db;
   struct mq_publisher *mq;
   struct web_server *web;
+  struct web_calls calls;
   struct activity_cache *cache;  // activity_cache_poke(app->cache) after a change makes it visible here at once
   struct peers *peers;
   struct admission *admission;
@@ -51,6 +52,8 @@ struct app {
   const char *degraded;   // ready, but something is missing; NULL: nothing
   bool draining;
 };
+
+static inline struct app *app_of(const struct web_call *call) { return web_context(call->req); }
 
 enum result app_start(struct runtime *rt, const void *config, struct app **out_app);
 void app_reload(struct app *app, const void *config);

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "scheduler/api_call.h"
+#include "common/web_call.h"
+#include "common/web_read.h"
 #include "scheduler/app.h"
 #include "scheduler/publish.h"
 #include "sql_scheduler.inc"
@@ -18,20 +19,20 @@
 enum { OUTCOME, DETAIL, DOC, IS_CHANGED, ACTIVITY, CLAIM, USER, STATUS, PROVIDER, ATTEMPT };
 
 // A place that was accepted is delivered now; should the message be lost, the sweeper finds the claim.
-static void publish(struct api_call *call, const struct db_rows *rows)
+static void publish(struct web_call *call, const struct db_rows *rows)
 {
   const char *trace = web_trace(call->req);
   const struct lane_item item = {db_rows_i64(rows, 0, ACTIVITY), db_rows_i64(rows, 0, CLAIM),
                                  db_rows_i64(rows, 0, ATTEMPT), trace + TRACE_PARENT_ID_AT};
-  (void)lane_publish(call->app->lanes, db_rows_text(rows, 0, PROVIDER), &item, 1, trace);
+  (void)lane_publish(app_of(call)->lanes, db_rows_text(rows, 0, PROVIDER), &item, 1, trace);
 }
 
-static void log_change(const struct api_call *call, const struct db_rows *rows)
+static void log_change(const struct web_call *call, const struct db_rows *rows)
 {
   char id[48];
   (void)snprintf(id, sizeof id, "%lld-%lld", (long long)db_rows_i64(rows, 0, ACTIVITY),
                  (long long)db_rows_i64(rows, 0, CLAIM));
-  LOG(call->app->rt->log, EV_CLAIM_CHANGED, F_STR("action", call->action),
+  LOG(app_of(call)->rt->log, EV_CLAIM_CHANGED, F_STR("action", call->action),
       F_STR("outcome", db_rows_text(rows, 0, STATUS)), F_STR("activity_code", web_param(call->req, "activityCode")),
       F_INT("user_id", db_rows_i64(rows, 0, USER)), F_STR("biz_id", web_param(call->req, "bizId")),
       F_STR("claim_id", id), F_SPAN("duration_s", mono_since(clk_mono(), web_started(call->req))),
@@ -39,10 +40,10 @@ static void log_change(const struct api_call *call, const struct db_rows *rows)
       F_BYTES("trace_id", web_trace(call->req) + TRACE_PARENT_ID_AT, TRACE_ID_DIGITS));
 }
 
-static void on_acted(struct api_call *call, const struct db_rows *rows)
+static void on_acted(struct web_call *call, const struct db_rows *rows)
 {
   if (db_rows_count(rows) == 0) {
-    api_reply_missing(call->req, "CLAIM_NOT_FOUND");
+    web_reply_missing(call->req, "CLAIM_NOT_FOUND");
     return;
   }
   bool is_changed = db_rows_bool(rows, 0, IS_CHANGED);
@@ -51,16 +52,16 @@ static void on_acted(struct api_call *call, const struct db_rows *rows)
   if (strcmp(db_rows_text(rows, 0, OUTCOME), "ok") == 0)
     web_reply_json(call->req, 200, db_rows_text(rows, 0, DOC), db_rows_text_len(rows, 0, DOC));
   else
-    api_reply_refusal(call->req, db_rows_text(rows, 0, OUTCOME), db_rows_text(rows, 0, DETAIL), NULL);
+    web_reply_refusal(call->req, db_rows_text(rows, 0, OUTCOME), db_rows_text(rows, 0, DETAIL), NULL);
 }
 
 // False: the request is answered.
 static bool read_key(struct web_request *req, const char **out_code, const char **out_biz_id)
 {
   const char *biz_id = web_param(req, "bizId");
-  if (!api_read_code(req, "activityCode", "CLAIM_NOT_FOUND", out_code)) return false;
+  if (!web_read_code(req, "activityCode", "CLAIM_NOT_FOUND", out_code)) return false;
   if (!text_is_biz_id(biz_id, strlen(biz_id))) {
-    api_reply_invalid(req, "bizId: must be 1 to 64 characters of A-Z a-z 0-9 . _ : -");
+    web_reply_invalid(req, "bizId: must be 1 to 64 characters of A-Z a-z 0-9 . _ : -");
     return false;
   }
   *out_biz_id = biz_id;
@@ -73,18 +74,18 @@ static void act(struct web_request *req, const char *action, const struct db_sta
   const char *code = NULL, *biz_id = NULL, *reason = NULL;
   json_t *body = NULL;
   struct jsonx_reader r;
-  if (!read_key(req, &code, &biz_id) || !api_read_body(req, &body)) return;
+  if (!read_key(req, &code, &biz_id) || !web_read_body(req, &body)) return;
   jsonx_reader_init(&r, body, "");
   if (has_reason) reason = jsonx_read_text(&r, "reason", false, REASON_CHARS_MAX);
   if (jsonx_reader_finish(&r) != RESULT_OK) {
-    api_reply_invalid(req, r.fault);
+    web_reply_invalid(req, r.fault);
   } else {
-    struct api_call *call = api_call_new(req, statement, on_acted);
+    struct web_call *call = web_call_new(req, statement, on_acted);
     call->action = action;
     db_args_text(&call->db.args, code);
     db_args_text(&call->db.args, biz_id);
     if (has_reason) db_args_text(&call->db.args, reason);
-    api_call_send(call);
+    web_call_send(call);
   }
   json_decref(body);
 }

@@ -8,83 +8,79 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "scheduler/api_call.h"
+#include "common/web_call.h"
+#include "common/web_list.h"
+#include "common/web_read.h"
 #include "scheduler/app.h"
 #include "scheduler/discount_doc.h"
 #include "sql_scheduler.inc"
 
-static void reply_doc(struct api_call *call, int status, const struct db_rows *rows, size_t column)
+static void reply_doc(struct web_call *call, int status, const struct db_rows *rows, size_t column)
 {
   web_reply_json(call->req, status, db_rows_text(rows, 0, column), db_rows_text_len(rows, 0, column));
 }
 
 // Quotes and redemptions say why something is left out.
-static void reply_told(struct api_call *call, int status, const struct db_rows *rows, size_t column)
+static void reply_told(struct web_call *call, int status, const struct db_rows *rows, size_t column)
 {
   struct buf told;
   buf_init(&told, WEB_REPLY_BYTES_MAX);
-  api_put_told(&told, call->req, db_rows_text(rows, 0, column), "rejected", "detail");
+  web_put_told(&told, call->req, db_rows_text(rows, 0, column), "rejected", "detail");
   web_reply_language(call->req);
   web_reply_json(call->req, status, buf_text(&told), told.len);
   buf_release(&told);
 }
 
-static void on_told(struct api_call *call, const struct db_rows *rows)
+static void on_told(struct web_call *call, const struct db_rows *rows)
 {
   if (db_rows_is_null(rows, 0, 0))
-    api_reply_missing(call->req, "NOT_FOUND");
+    web_reply_missing(call->req, "NOT_FOUND");
   else
     reply_told(call, 200, rows, 0);
 }
 
-static void on_doc(struct api_call *call, const struct db_rows *rows)
+static void on_doc(struct web_call *call, const struct db_rows *rows)
 {
   if (db_rows_is_null(rows, 0, 0))
-    api_reply_missing(call->req, "NOT_FOUND");
+    web_reply_missing(call->req, "NOT_FOUND");
   else
     reply_doc(call, 200, rows, 0);
 }
 
 // --- rules
 
-static void on_rules(struct api_call *call, const struct db_rows *rows) { api_reply_list(call, rows, 0, true); }
-
 void discount_api_rules(struct web_request *req)
 {
-  const char *after = web_query(req, "after");
+  const char *after = NULL;
   size_t limit = 0;
-  if (!api_read_limit(req, &limit)) return;
-  if (after != NULL && !text_is_code(after, strlen(after))) {
-    api_reply_invalid(req, "after: must be what the page before gave as next");
-    return;
-  }
-  struct api_call *call = api_call_new(req, &SQL_DISCOUNT_RULE_LIST, on_rules);
+  if (!web_read_limit(req, &limit) || !web_read_after_code(req, &after)) return;
+  struct web_call *call = web_call_new(req, &SQL_DISCOUNT_RULE_LIST, web_list_on_codes);
   call->limit = limit;
-  db_args_text(&call->db.args, after != NULL ? after : "");
+  db_args_text(&call->db.args, after);
   db_args_i64(&call->db.args, (int64_t)limit + 1);
-  api_call_send(call);
+  web_call_send(call);
 }
 
 void discount_api_rule_get(struct web_request *req)
 {
   const char *id = NULL;
-  if (!api_read_code(req, "id", "NOT_FOUND", &id)) return;
-  struct api_call *call = api_call_new(req, &SQL_DISCOUNT_RULE_GET, on_doc);
+  if (!web_read_code(req, "id", "NOT_FOUND", &id)) return;
+  struct web_call *call = web_call_new(req, &SQL_DISCOUNT_RULE_GET, on_doc);
   db_args_text(&call->db.args, id);
-  api_call_send(call);
+  web_call_send(call);
 }
 
-static void on_rule_put(struct api_call *call, const struct db_rows *rows)
+static void on_rule_put(struct web_call *call, const struct db_rows *rows)
 {
   const char *outcome = db_rows_text(rows, 0, 0);
   bool is_created = strcmp(outcome, "created") == 0;
   if (db_rows_is_null(rows, 0, 2)) {
-    api_reply_refusal(call->req, outcome, db_rows_text(rows, 0, 1), NULL);
+    web_reply_refusal(call->req, outcome, db_rows_text(rows, 0, 1), NULL);
     return;
   }
   if (is_created) web_reply_header(call->req, "Location", web_path(call->req));
   if (strcmp(outcome, "unchanged") != 0)
-    LOG(call->app->rt->log, EV_DISCOUNT_RULE_EDITED, F_STR("rule_id", web_param(call->req, "id")),
+    LOG(app_of(call)->rt->log, EV_DISCOUNT_RULE_EDITED, F_STR("rule_id", web_param(call->req, "id")),
         F_STR("action", outcome), F_STR("actor", web_actor(call->req)));
   reply_doc(call, is_created ? 201 : 200, rows, 2);
 }
@@ -93,19 +89,19 @@ static void on_rule_put(struct api_call *call, const struct db_rows *rows)
 // answered.
 typedef enum result doc_check_fn(const json_t *body, const char *path_id, json_t **out_doc,
                                  char out_fault[JSONX_WHY_BYTES]);
-static struct api_call *call_with_doc(struct web_request *req, doc_check_fn *check, const char *path_id,
-                                      const struct db_statement *statement, api_rows_fn *rows_fn)
+static struct web_call *call_with_doc(struct web_request *req, doc_check_fn *check, const char *path_id,
+                                      const struct db_statement *statement, web_rows_fn *rows_fn)
 {
   json_t *body = NULL, *doc = NULL;
   char fault[JSONX_WHY_BYTES];
-  if (!api_read_body(req, &body)) return NULL;
+  if (!web_read_body(req, &body)) return NULL;
   enum result result = check(body, path_id, &doc, fault);
   json_decref(body);
   if (result != RESULT_OK) {
-    api_reply_invalid(req, fault);
+    web_reply_invalid(req, fault);
     return NULL;
   }
-  struct api_call *call = api_call_new(req, statement, rows_fn);
+  struct web_call *call = web_call_new(req, statement, rows_fn);
   char *text = json_dumps(doc, JSON_COMPACT);
   db_args_text(&call->db.args, text);
   free(text);
@@ -115,11 +111,11 @@ static struct api_call *call_with_doc(struct web_request *req, doc_check_fn *che
 
 void discount_api_rule_put(struct web_request *req)
 {
-  struct api_call *call =
+  struct web_call *call =
       call_with_doc(req, discount_doc_check, web_param(req, "id"), &SQL_DISCOUNT_RULE_PUT, on_rule_put);
   if (call == NULL) return;
   db_args_text(&call->db.args, web_actor(req));
-  api_call_send(call);
+  web_call_send(call);
 }
 
 // --- orders
@@ -129,12 +125,12 @@ void discount_api_quote(struct web_request *req)
   bool has_at = false;
   struct wall_time at = {0};
   char text[TEXT_TIME_BYTES];
-  if (!api_read_time(req, "at", &has_at, &at)) return;
-  struct api_call *call = call_with_doc(req, discount_order_check, NULL, &SQL_DISCOUNT_QUOTE, on_told);
+  if (!web_read_time(req, "at", &has_at, &at)) return;
+  struct web_call *call = call_with_doc(req, discount_order_check, NULL, &SQL_DISCOUNT_QUOTE, on_told);
   if (call == NULL) return;
   text_from_time(at, text);
   db_args_text(&call->db.args, has_at ? text : NULL);
-  api_call_send(call);
+  web_call_send(call);
 }
 
 // False: the request is answered.
@@ -143,7 +139,7 @@ static bool read_order_id(struct web_request *req, const char **out_id)
   const char *id = web_param(req, "orderId");
   *out_id = id;
   if (text_is_biz_id(id, strlen(id))) return true;
-  api_reply_invalid(req, "orderId: must be 1 to 64 characters of A-Z a-z 0-9 . _ : -");
+  web_reply_invalid(req, "orderId: must be 1 to 64 characters of A-Z a-z 0-9 . _ : -");
   return false;
 }
 
@@ -151,28 +147,28 @@ void discount_api_redemption_get(struct web_request *req)
 {
   const char *id = NULL;
   if (!read_order_id(req, &id)) return;
-  struct api_call *call = api_call_new(req, &SQL_REDEMPTION_GET, on_told);
+  struct web_call *call = web_call_new(req, &SQL_REDEMPTION_GET, on_told);
   db_args_text(&call->db.args, id);
-  api_call_send(call);
+  web_call_send(call);
 }
 
-static void reply_refused(struct api_call *call, const struct db_rows *rows)
+static void reply_refused(struct web_call *call, const struct db_rows *rows)
 {
   struct buf extra;
   buf_init(&extra, WEB_REPLY_BYTES_MAX);
   if (!db_rows_is_null(rows, 0, 2)) buf_printf(&extra, "\"coupons\":%s", db_rows_text(rows, 0, 2));
-  api_reply_refusal(call->req, db_rows_text(rows, 0, 0), db_rows_text(rows, 0, 1),
+  web_reply_refusal(call->req, db_rows_text(rows, 0, 0), db_rows_text(rows, 0, 1),
                     extra.len > 0 ? buf_text(&extra) : NULL);
   buf_release(&extra);
 }
 
-static void log_order(const struct api_call *call, int event)
+static void log_order(const struct web_call *call, int event)
 {
-  LOG(call->app->rt->log, event, F_STR("order_id", web_param(call->req, "orderId")),
+  LOG(app_of(call)->rt->log, event, F_STR("order_id", web_param(call->req, "orderId")),
       F_STR("actor", web_actor(call->req)));
 }
 
-static void on_redeemed(struct api_call *call, const struct db_rows *rows)
+static void on_redeemed(struct web_call *call, const struct db_rows *rows)
 {
   bool is_new = strcmp(db_rows_text(rows, 0, 0), "redeemed") == 0;
   if (db_rows_is_null(rows, 0, 3)) {
@@ -188,16 +184,16 @@ void discount_api_redeem(struct web_request *req)
 {
   const char *id = NULL;
   if (!read_order_id(req, &id)) return;
-  struct api_call *call = call_with_doc(req, discount_order_check, id, &SQL_DISCOUNT_REDEEM, on_redeemed);
+  struct web_call *call = call_with_doc(req, discount_order_check, id, &SQL_DISCOUNT_REDEEM, on_redeemed);
   if (call == NULL) return;
   db_args_text(&call->db.args, web_actor(req));
-  api_call_send(call);
+  web_call_send(call);
 }
 
-static void on_released(struct api_call *call, const struct db_rows *rows)
+static void on_released(struct web_call *call, const struct db_rows *rows)
 {
   if (db_rows_is_null(rows, 0, 1)) {
-    api_reply_missing(call->req, "NOT_FOUND");
+    web_reply_missing(call->req, "NOT_FOUND");
     return;
   }
   if (strcmp(db_rows_text(rows, 0, 0), "replayed") == 0)
@@ -211,8 +207,8 @@ void discount_api_release(struct web_request *req)
 {
   const char *id = NULL;
   if (!read_order_id(req, &id)) return;
-  struct api_call *call = api_call_new(req, &SQL_DISCOUNT_RELEASE, on_released);
+  struct web_call *call = web_call_new(req, &SQL_DISCOUNT_RELEASE, on_released);
   db_args_text(&call->db.args, id);
   db_args_text(&call->db.args, web_actor(req));
-  api_call_send(call);
+  web_call_send(call);
 }

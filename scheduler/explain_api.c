@@ -7,7 +7,8 @@
 
 #include "common/mem.h"
 #include "common/text.h"
-#include "scheduler/api_call.h"
+#include "common/web_call.h"
+#include "common/web_read.h"
 #include "scheduler/claim_decode.h"
 #include "sql_scheduler.inc"
 
@@ -17,27 +18,27 @@ bool explain_api_read(struct web_request *req, bool *out_is_dry_run)
   static const char *const names[] = {"dryRun", "at", NULL};
   const char *dry_run = web_query(req, "dryRun");
   if (!web_query_has_only(req, names)) {
-    api_reply_invalid(req, "query: must have nothing but dryRun and at");
+    web_reply_invalid(req, "query: must have nothing but dryRun and at");
     return false;
   }
   bool is_dry_run = dry_run != NULL && strcmp(dry_run, "true") == 0;
   if (dry_run != NULL && !is_dry_run && strcmp(dry_run, "false") != 0) {
-    api_reply_invalid(req, "dryRun: must be true or false");
+    web_reply_invalid(req, "dryRun: must be true or false");
     return false;
   }
   if (web_query(req, "at") != NULL && !is_dry_run) {
-    api_reply_invalid(req, "at: only a dry run can be asked for another time");
+    web_reply_invalid(req, "at: only a dry run can be asked for another time");
     return false;
   }
   *out_is_dry_run = is_dry_run;
   return true;
 }
 
-static void on_explained(struct api_call *call, const struct db_rows *rows)
+static void on_explained(struct web_call *call, const struct db_rows *rows)
 {
   const struct verdict_info *invalid = verdict_info(VERDICT_INVALID_REQUEST);
   if (strcmp(db_rows_text(rows, 0, 0), invalid->code) == 0) {
-    api_reply_invalid(call->req, invalid->detail);
+    web_reply_invalid(call->req, invalid->detail);
     return;
   }
   web_reply_json(call->req, 200, db_rows_text(rows, 0, 1), db_rows_text_len(rows, 0, 1));
@@ -67,17 +68,17 @@ void explain_api_run(struct web_request *req)
   struct wall_time at = {0};
   bool has_at = false;
   const char *body = web_body(req, &len);
-  if (!api_read_time(req, "at", &has_at, &at)) return;
+  if (!web_read_time(req, "at", &has_at, &at)) return;
   if (claim_decode(body, len, &r, why) != RESULT_OK) {
-    api_reply_invalid(req, why);
+    web_reply_invalid(req, why);
     return;
   }
-  struct api_call *call = api_call_new(req, &SQL_CLAIM_EXPLAIN, on_explained);
+  struct web_call *call = web_call_new(req, &SQL_CLAIM_EXPLAIN, on_explained);
   put_request(&call->db.args, &r);
   if (has_at)
     db_args_time(&call->db.args, at);
   else
     db_args_null(&call->db.args);
   mem_free(r.numbers);
-  api_call_send(call);
+  web_call_send(call);
 }

@@ -10,8 +10,9 @@
 #include "common/loop.h"
 #include "common/mem.h"
 #include "common/text.h"
+#include "common/web_call.h"
+#include "common/web_read.h"
 #include "scheduler/activity_cache.h"
-#include "scheduler/api_call.h"
 #include "scheduler/app.h"
 #include "scheduler/import_target.h"
 #include "sql_scheduler.inc"
@@ -40,29 +41,30 @@ static void reply(struct web_request *req, int64_t inserted, int64_t duplicates,
   buf_init(&b, REPLY_BYTES_MAX);
   buf_printf(&b, "%s\"rows\":%lld,\"inserted\":%lld,\"duplicates\":%lld,\"rejectedCount\":%zu,\"rejected\":",
              bad > 0 ? "" : "{", (long long)rows, (long long)inserted, (long long)duplicates, bad);
-  api_put_told(&b, req, rejected, NULL, "reason");
+  web_put_told(&b, req, rejected, NULL, "reason");
   if (bad == 0) buf_putc(&b, '}');
   (void)snprintf(detail, sizeof detail, "%zu of %lld rows are rejected; nothing was inserted", bad, (long long)rows);
   if (bad > 0)
-    api_reply_refusal(req, "INVALID_REQUEST", detail, buf_text(&b));
+    web_reply_refusal(req, "INVALID_REQUEST", detail, buf_text(&b));
   else
     web_reply_json(req, 200, buf_text(&b), b.len);
   buf_release(&b);
 }
 
-static void on_imported(struct api_call *call, const struct db_rows *rows)
+static void on_imported(struct web_call *call, const struct db_rows *rows)
 {
   const char *outcome = db_rows_text(rows, 0, 0);
   int64_t inserted = db_rows_i64(rows, 0, 2), duplicates = db_rows_i64(rows, 0, 3), bad = db_rows_i64(rows, 0, 4);
   if (bad == 0 && strcmp(outcome, "ok") != 0) {
-    api_reply_refusal(call->req, outcome, db_rows_text(rows, 0, 1), NULL);
+    web_reply_refusal(call->req, outcome, db_rows_text(rows, 0, 1), NULL);
     return;
   }
   if (bad == 0) {
     const char *code = web_param(call->req, "code");
-    LOG(call->app->rt->log, EV_IMPORT_FINISHED, F_STR("what", call->action), F_STR("activity_code", code ? code : ""),
-        F_INT("inserted", inserted), F_INT("duplicates", duplicates), F_STR("actor", web_actor(call->req)));
-    activity_cache_poke(call->app->cache);  // numbers may be stock
+    LOG(app_of(call)->rt->log, EV_IMPORT_FINISHED, F_STR("what", call->action),
+        F_STR("activity_code", code ? code : ""), F_INT("inserted", inserted), F_INT("duplicates", duplicates),
+        F_STR("actor", web_actor(call->req)));
+    activity_cache_poke(app_of(call)->cache);  // numbers may be stock
   }
   reply(call->req, inserted, duplicates, bad > 0 ? (int64_t)call->limit : inserted + duplicates, (size_t)bad,
         db_rows_text(rows, 0, 5));
@@ -82,13 +84,13 @@ static void send_rows(struct import_run *run)
 {
   struct app *app = web_context(run->req);
   const struct import_target *target = import_target_of(run->what);
-  struct api_call *call = api_call_new(run->req, target->statement, on_imported);
+  struct web_call *call = web_call_new(run->req, target->statement, on_imported);
   call->action = target->name;
   call->limit = import_sheet_rows(&run->sheet);
   call->open_count = &app->open_imports;
   call->db.timeout = IMPORT_TIMEOUT;
   import_target_put_args(run->what, &run->sheet, web_param(run->req, "code"), web_actor(run->req), &call->db.args);
-  api_call_send(call);
+  web_call_send(call);
 }
 
 static void finish(struct import_run *run)
@@ -150,7 +152,7 @@ static void start(struct web_request *req, enum import_what what)
 void import_api_qualifications(struct web_request *req)
 {
   const char *code = NULL;
-  if (api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code)) start(req, IMPORT_QUALIFICATIONS);
+  if (web_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code)) start(req, IMPORT_QUALIFICATIONS);
 }
 
 void import_api_points(struct web_request *req) { start(req, IMPORT_POINTS); }
@@ -158,17 +160,17 @@ void import_api_points(struct web_request *req) { start(req, IMPORT_POINTS); }
 static void send_range(struct web_request *req, const char *code, int64_t from, int64_t to)
 {
   if (!open_one(req)) return;
-  struct api_call *call = api_call_new(req, &SQL_NUMBERS_ADD, on_imported);
+  struct web_call *call = web_call_new(req, &SQL_NUMBERS_ADD, on_imported);
   call->action = import_target_of(IMPORT_NUMBERS)->name;
   call->db.timeout = IMPORT_TIMEOUT;
   call->limit = (size_t)(to - from + 1);
-  call->open_count = &call->app->open_imports;
+  call->open_count = &app_of(call)->open_imports;
   db_args_text(&call->db.args, code);
   db_args_null(&call->db.args);
   db_args_i64(&call->db.args, from);
   db_args_i64(&call->db.args, to);
   db_args_text(&call->db.args, web_actor(req));
-  api_call_send(call);
+  web_call_send(call);
 }
 
 // An integer, or its digits as a text.
@@ -187,14 +189,14 @@ static void add_range(struct web_request *req, const char *code)
   json_t *body = NULL;
   struct jsonx_reader r;
   int64_t from = 0, to = 0;
-  if (!api_read_body(req, &body)) return;
+  if (!web_read_body(req, &body)) return;
   jsonx_reader_init(&r, body, "");
   read_number(&r, "from", &from);
   read_number(&r, "to", &to);
   if (from > to) jsonx_reader_fail(&r, "to", "must not be below from");
   if (to - from >= IMPORT_ROWS_MAX) jsonx_reader_fail(&r, "to", "a range has at most 1000000 numbers");
   if (jsonx_reader_finish(&r) != RESULT_OK)
-    api_reply_invalid(req, r.fault);
+    web_reply_invalid(req, r.fault);
   else
     send_range(req, code, from, to);
   json_decref(body);
@@ -205,13 +207,13 @@ void import_api_numbers(struct web_request *req)
   const char *code = NULL, *type = web_header(req, "Content-Type");
   size_t len = 0;
   (void)web_body(req, &len);
-  if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code)) return;
+  if (!web_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code)) return;
   if (type != NULL && strncasecmp(type, "text/csv", 8) == 0)
     start(req, IMPORT_NUMBERS);
   else if (len > JSON_BODY_MAX)
     web_reply_problem(req, &(struct web_problem){.code = "TOO_LARGE", .status = 413, .detail = "too large"});
   else if (len == 0)
-    api_reply_invalid(req, "the body is empty: {\"from\", \"to\"}, or CSV");
+    web_reply_invalid(req, "the body is empty: {\"from\", \"to\"}, or CSV");
   else
     add_range(req, code);
 }

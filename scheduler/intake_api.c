@@ -43,7 +43,7 @@ static void reply_request(struct web_request *req, const struct db_rows *rows)
   buf_release(&b);
 }
 
-void intake_api_show(struct api_call *call, const struct db_rows *rows)
+void intake_api_show(struct web_call *call, const struct db_rows *rows)
 {
   bool is_there = db_rows_count(rows) > 0;
   if (is_there && !db_rows_is_null(rows, 0, CLAIM))
@@ -51,5 +51,5 @@ void intake_api_show(struct api_call *call, const struct db_rows *rows)
   else if (is_there && !db_rows_is_null(rows, 0, REQUEST))
     reply_request(call->req, rows);
   else
-    api_reply_missing(call->req, "CLAIM_NOT_FOUND");
+    web_reply_missing(call->req, "CLAIM_NOT_FOUND");
 }

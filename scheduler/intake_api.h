@@ -3,7 +3,7 @@
 // Owner: nobody; loop thread.
 #pragma once
 
-#include "scheduler/api_call.h"
+#include "common/web_call.h"
 
 // Answers from a row of claim_get_by_biz.
-void intake_api_show(struct api_call *call, const struct db_rows *rows);
+void intake_api_show(struct web_call *call, const struct db_rows *rows);

@@ -7,46 +7,48 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "scheduler/api_call.h"
+#include "common/web_call.h"
+#include "common/web_list.h"
+#include "common/web_read.h"
 #include "scheduler/app.h"
 #include "sql_scheduler.inc"
 
 #define REASON_CHARS_MAX 500
 
-static void on_shown(struct api_call *call, const struct db_rows *rows)
+static void on_shown(struct web_call *call, const struct db_rows *rows)
 {
   char head[48];
   (void)snprintf(head, sizeof head, "\"balance\":%lld,", (long long)db_rows_i64(rows, 0, 0));
-  api_reply_page(call, rows, 1, false, head, "entries");
+  web_list_reply_page(call, rows, 1, false, head, "entries");
 }
 
 void points_api_show(struct web_request *req)
 {
   int64_t user_id = 0, after = 0;
   size_t limit = 0;
-  if (!api_read_user(req, "id", &user_id) || !api_read_limit(req, &limit) || !api_read_after_id(req, &after)) return;
-  struct api_call *call = api_call_new(req, &SQL_POINTS_SHOW, on_shown);
+  if (!web_read_id(req, "id", &user_id) || !web_read_limit(req, &limit) || !web_read_after_id(req, &after)) return;
+  struct web_call *call = web_call_new(req, &SQL_POINTS_SHOW, on_shown);
   call->limit = limit;
   db_args_i64(&call->db.args, user_id);
   db_args_i64(&call->db.args, after);
   db_args_i64(&call->db.args, (int64_t)limit + 1);
-  api_call_send(call);
+  web_call_send(call);
 }
 
-static void on_granted(struct api_call *call, const struct db_rows *rows)
+static void on_granted(struct web_call *call, const struct db_rows *rows)
 {
   const char *outcome = db_rows_text(rows, 0, 0);
   bool is_replay = strcmp(outcome, "replayed") == 0;
   if (!is_replay && strcmp(outcome, "ok") != 0) {
-    api_reply_refusal(call->req, outcome, db_rows_text(rows, 0, 1), NULL);
+    web_reply_refusal(call->req, outcome, db_rows_text(rows, 0, 1), NULL);
     return;
   }
   if (is_replay)
     web_reply_header(call->req, "Idempotent-Replayed", "true");
   else
-    LOG(call->app->rt->log, EV_POINTS_GRANTED, F_STR("user_id", web_param(call->req, "id")),
+    LOG(app_of(call)->rt->log, EV_POINTS_GRANTED, F_STR("user_id", web_param(call->req, "id")),
         F_INT("balance", db_rows_i64(rows, 0, 2)), F_STR("actor", web_actor(call->req)));
-  struct buf *b = &call->app->scratch;
+  struct buf *b = &app_of(call)->scratch;
   buf_clear(b);
   buf_printf(b, "{\"balance\":%lld,\"entries\":[%s]}", (long long)db_rows_i64(rows, 0, 2), db_rows_text(rows, 0, 3));
   web_reply_json(call->req, 200, buf_text(b), b->len);
@@ -57,7 +59,7 @@ void points_api_grant(struct web_request *req)
   json_t *body = NULL;
   struct jsonx_reader r;
   int64_t user_id = 0, amount = 0;
-  if (!api_read_user(req, "id", &user_id) || !api_read_body(req, &body)) return;
+  if (!web_read_id(req, "id", &user_id) || !web_read_body(req, &body)) return;
   jsonx_reader_init(&r, body, "");
   const char *key = jsonx_read_text(&r, "bizId", true, BIZ_ID_BYTES_MAX);
   if (key != NULL && !text_is_biz_id(key, strlen(key)))
@@ -65,15 +67,15 @@ void points_api_grant(struct web_request *req)
   jsonx_read_i64(&r, "amount", true, 1, POINTS_GRANT_MAX, &amount);
   const char *reason = jsonx_read_text(&r, "reason", true, REASON_CHARS_MAX);
   if (jsonx_reader_finish(&r) != RESULT_OK) {
-    api_reply_invalid(req, r.fault);
+    web_reply_invalid(req, r.fault);
   } else {
-    struct api_call *call = api_call_new(req, &SQL_POINTS_GRANT, on_granted);
+    struct web_call *call = web_call_new(req, &SQL_POINTS_GRANT, on_granted);
     db_args_i64(&call->db.args, user_id);
     db_args_text(&call->db.args, key);
     db_args_i64(&call->db.args, amount);
     db_args_text(&call->db.args, reason);
     db_args_text(&call->db.args, web_actor(req));
-    api_call_send(call);
+    web_call_send(call);
   }
   json_decref(body);
 }

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "scheduler/api_call.h"
+#include "common/web_call.h"
+#include "common/web_list.h"
+#include "common/web_read.h"
 #include "sql_scheduler.inc"
 
 // An instant of the query; has is false when it is absent.
@@ -29,16 +31,17 @@ void refusal_api_list(struct web_request *req)
   size_t limit = 0;
   int64_t after = 0;
   struct instant from = {0}, until = {0};
-  if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !api_read_limit(req, &limit) ||
-      !api_read_after_id(req, &after) || !api_read_time(req, "from", &from.has, &from.at) ||
-      !api_read_time(req, "until", &until.has, &until.at))
+  if (!web_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !web_read_limit(req, &limit) ||
+      !web_read_after_id(req, &after) || !web_read_time(req, "from", &from.has, &from.at) ||
+      !web_read_time(req, "until", &until.has, &until.at))
     return;
-  struct api_call *call = api_call_new(req, &SQL_REFUSAL_LIST, api_reply_activity_list);
+  struct web_call *call = web_call_new(req, &SQL_REFUSAL_LIST, web_list_reply_of);
+  call->missing = "ACTIVITY_NOT_FOUND";
   call->limit = limit;
   db_args_text(&call->db.args, code);
   put_instant(&call->db.args, &from);
   put_instant(&call->db.args, &until);
   db_args_i64(&call->db.args, after);
   db_args_i64(&call->db.args, (int64_t)limit + 1);
-  api_call_send(call);
+  web_call_send(call);
 }

@@ -6,42 +6,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/web_call.h"
+#include "common/web_read.h"
 #include "scheduler/activity_cache.h"
 #include "scheduler/activity_doc.h"
-#include "scheduler/api_call.h"
 #include "scheduler/app.h"
 #include "sql_scheduler.inc"
 
-static void on_reward(struct api_call *call, const struct db_rows *rows)
-{
-  if (db_rows_is_null(rows, 0, 0))
-    api_reply_missing(call->req, "NOT_FOUND");
-  else
-    web_reply_json(call->req, 200, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0));
-}
+static void on_reward(struct web_call *call, const struct db_rows *rows) { web_reply_doc(call, rows, 0); }
 
 void reward_api_get(struct web_request *req)
 {
   const char *code = NULL;
-  if (!api_read_code(req, "code", "NOT_FOUND", &code)) return;
-  struct api_call *call = api_call_new(req, &SQL_REWARD_GET, on_reward);
+  if (!web_read_code(req, "code", "NOT_FOUND", &code)) return;
+  struct web_call *call = web_call_new(req, &SQL_REWARD_GET, on_reward);
   db_args_text(&call->db.args, code);
-  api_call_send(call);
+  web_call_send(call);
 }
 
-static void on_put(struct api_call *call, const struct db_rows *rows)
+static void on_put(struct web_call *call, const struct db_rows *rows)
 {
   bool is_created = strcmp(db_rows_text(rows, 0, 0), "created") == 0;
   if (is_created) web_reply_header(call->req, "Location", web_path(call->req));
   // Activities that have not started take the new terms, perhaps with another provider.
-  if (strcmp(db_rows_text(rows, 0, 0), "updated") == 0) activity_cache_poke(call->app->cache);
+  if (strcmp(db_rows_text(rows, 0, 0), "updated") == 0) activity_cache_poke(app_of(call)->cache);
   web_reply_json(call->req, is_created ? 201 : 200, db_rows_text(rows, 0, 1), db_rows_text_len(rows, 0, 1));
 }
 
 static void send_put(struct web_request *req, const struct reward_terms *terms)
 {
   char *params = terms->params != NULL ? json_dumps(terms->params, JSON_COMPACT) : NULL;
-  struct api_call *call = api_call_new(req, &SQL_REWARD_PUT, on_put);
+  struct web_call *call = web_call_new(req, &SQL_REWARD_PUT, on_put);
   db_args_text(&call->db.args, terms->code);
   db_args_text(&call->db.args, terms->provider);
   if (terms->has_amount)
@@ -51,7 +46,7 @@ static void send_put(struct web_request *req, const struct reward_terms *terms)
   db_args_text(&call->db.args, terms->has_amount ? terms->currency : NULL);
   db_args_text(&call->db.args, params);
   free(params);
-  api_call_send(call);
+  web_call_send(call);
 }
 
 void reward_api_put(struct web_request *req)
@@ -60,11 +55,11 @@ void reward_api_put(struct web_request *req)
   json_t *body = NULL;
   struct reward_terms terms;
   char fault[JSONX_WHY_BYTES];
-  if (!api_read_body(req, &body)) return;
+  if (!web_read_body(req, &body)) return;
   const struct conf_texts *providers = &app->conf.providers;
   if (reward_doc_check(body, web_param(req, "code"), providers->items, providers->count, &terms, fault) == RESULT_OK)
     send_put(req, &terms);
   else
-    api_reply_invalid(req, fault);
+    web_reply_invalid(req, fault);
   json_decref(body);
 }

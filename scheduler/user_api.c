@@ -6,15 +6,17 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "scheduler/api_call.h"
+#include "common/web_call.h"
+#include "common/web_list.h"
+#include "common/web_read.h"
 #include "sql_scheduler.inc"
 
-static void on_doc(struct api_call *call, const struct db_rows *rows)
+static void on_doc(struct web_call *call, const struct db_rows *rows)
 {
   web_reply_json(call->req, 200, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0));
 }
 
-static void put_body(struct api_call *call)
+static void put_body(struct web_call *call)
 {
   size_t len = 0;
   const char *body = web_body(call->req, &len);
@@ -27,26 +29,26 @@ void user_api_attributes_put(struct web_request *req)
 {
   json_t *body = NULL;
   int64_t user_id = 0;
-  if (!api_read_user(req, "id", &user_id) || !api_read_body(req, &body)) return;
+  if (!web_read_id(req, "id", &user_id) || !web_read_body(req, &body)) return;
   bool is_object = json_is_object(body);
   json_decref(body);
   if (!is_object) {
-    api_reply_invalid(req, "must be an object");
+    web_reply_invalid(req, "must be an object");
     return;
   }
-  struct api_call *call = api_call_new(req, &SQL_USER_ATTRIBUTES_PUT, on_doc);
+  struct web_call *call = web_call_new(req, &SQL_USER_ATTRIBUTES_PUT, on_doc);
   db_args_i64(&call->db.args, user_id);
   put_body(call);
-  api_call_send(call);
+  web_call_send(call);
 }
 
 void user_api_attributes_get(struct web_request *req)
 {
   int64_t user_id = 0;
-  if (!api_read_user(req, "id", &user_id)) return;
-  struct api_call *call = api_call_new(req, &SQL_USER_ATTRIBUTES_GET, on_doc);
+  if (!web_read_id(req, "id", &user_id)) return;
+  struct web_call *call = web_call_new(req, &SQL_USER_ATTRIBUTES_GET, on_doc);
   db_args_i64(&call->db.args, user_id);
-  api_call_send(call);
+  web_call_send(call);
 }
 
 // --- progress
@@ -55,14 +57,14 @@ static bool read_number(struct web_request *req)
 {
   json_t *body = NULL;
   struct jsonx_reader r;
-  if (!api_read_body(req, &body)) return false;
+  if (!web_read_body(req, &body)) return false;
   jsonx_reader_init(&r, body, "");
   if (!jsonx_has(&r, "value"))
     jsonx_reader_fail(&r, "value", "is missing");
   else if (!json_is_number(json_object_get(body, "value")))
     jsonx_reader_fail(&r, "value", "must be a number");
   bool is_good = jsonx_reader_finish(&r) == RESULT_OK;
-  if (!is_good) api_reply_invalid(req, r.fault);
+  if (!is_good) web_reply_invalid(req, r.fault);
   json_decref(body);
   return is_good;
 }
@@ -71,24 +73,24 @@ void user_api_progress_put(struct web_request *req)
 {
   int64_t user_id = 0;
   const char *task = NULL;
-  if (!api_read_user(req, "id", &user_id)) return;
+  if (!web_read_id(req, "id", &user_id)) return;
   task = web_param(req, "task");
   if (!text_is_code(task, strlen(task))) {
-    api_reply_invalid(req, "task: must be 1 to 64 characters of A-Z a-z 0-9 . _ -, beginning with a letter or digit");
+    web_reply_invalid(req, "task: must be 1 to 64 characters of A-Z a-z 0-9 . _ -, beginning with a letter or digit");
     return;
   }
   if (!read_number(req)) return;
-  struct api_call *call = api_call_new(req, &SQL_USER_PROGRESS_PUT, on_doc);
+  struct web_call *call = web_call_new(req, &SQL_USER_PROGRESS_PUT, on_doc);
   db_args_i64(&call->db.args, user_id);
   db_args_text(&call->db.args, task);
   put_body(call);
-  api_call_send(call);
+  web_call_send(call);
 }
 
-static void on_task(struct api_call *call, const struct db_rows *rows)
+static void on_task(struct web_call *call, const struct db_rows *rows)
 {
   if (db_rows_count(rows) == 0)
-    api_reply_missing(call->req, "NOT_FOUND");
+    web_reply_missing(call->req, "NOT_FOUND");
   else
     web_reply_json(call->req, 200, db_rows_text(rows, 0, 1), db_rows_text_len(rows, 0, 1));
 }
@@ -97,32 +99,26 @@ void user_api_progress_get(struct web_request *req)
 {
   int64_t user_id = 0;
   const char *task = NULL;
-  if (!api_read_user(req, "id", &user_id) || !api_read_code(req, "task", "NOT_FOUND", &task)) return;
-  struct api_call *call = api_call_new(req, &SQL_USER_PROGRESS_LIST, on_task);
+  if (!web_read_id(req, "id", &user_id) || !web_read_code(req, "task", "NOT_FOUND", &task)) return;
+  struct web_call *call = web_call_new(req, &SQL_USER_PROGRESS_LIST, on_task);
   db_args_i64(&call->db.args, user_id);
   db_args_text(&call->db.args, task);
   db_args_text(&call->db.args, "");
   db_args_i64(&call->db.args, 1);
-  api_call_send(call);
+  web_call_send(call);
 }
-
-static void on_tasks(struct api_call *call, const struct db_rows *rows) { api_reply_list(call, rows, 0, true); }
 
 void user_api_progress_list(struct web_request *req)
 {
-  const char *after = web_query(req, "after");
+  const char *after = NULL;
   int64_t user_id = 0;
   size_t limit = 0;
-  if (!api_read_user(req, "id", &user_id) || !api_read_limit(req, &limit)) return;
-  if (after != NULL && !text_is_code(after, strlen(after))) {
-    api_reply_invalid(req, "after: must be what the page before gave as next");
-    return;
-  }
-  struct api_call *call = api_call_new(req, &SQL_USER_PROGRESS_LIST, on_tasks);
+  if (!web_read_id(req, "id", &user_id) || !web_read_limit(req, &limit) || !web_read_after_code(req, &after)) return;
+  struct web_call *call = web_call_new(req, &SQL_USER_PROGRESS_LIST, web_list_on_codes);
   call->limit = limit;
   db_args_i64(&call->db.args, user_id);
   db_args_null(&call->db.args);
-  db_args_text(&call->db.args, after != NULL ? after : "");
+  db_args_text(&call->db.args, after);
   db_args_i64(&call->db.args, (int64_t)limit + 1);
-  api_call_send(call);
+  web_call_send(call);
 }

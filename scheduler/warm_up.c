@@ -8,7 +8,8 @@
 #include "common/contract.h"
 #include "common/mem.h"
 #include "common/periodic.h"
-#include "scheduler/api_call.h"
+#include "common/web_call.h"
+#include "common/web_read.h"
 #include "scheduler/app.h"
 #include "scheduler/claim_store.h"
 #include "scheduler/publish.h"
@@ -106,7 +107,7 @@ static void reply(struct web_request *web, const struct buf *report)
 {
   struct buf told;
   buf_init(&told, 2 * REPORT_MAX);
-  api_put_told(&told, web, buf_text(report), "warnings", "detail");
+  web_put_told(&told, web, buf_text(report), "warnings", "detail");
   web_reply_language(web);
   web_reply_json(web, 200, buf_text(&told), told.len);
   buf_release(&told);
@@ -315,11 +316,11 @@ void warm_up_api(struct web_request *req)
   const char *code = NULL;
   json_t *body = NULL;
   struct jsonx_reader reader;
-  if (!api_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !api_read_body(req, &body)) return;
+  if (!web_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !web_read_body(req, &body)) return;
   jsonx_reader_init(&reader, body, "");
   (void)jsonx_read_text(&reader, "reason", false, REASON_CHARS_MAX);
   if (jsonx_reader_finish(&reader) != RESULT_OK)
-    api_reply_invalid(req, reader.fault);
+    web_reply_invalid(req, reader.fault);
   else if (app->warm_up->run_count >= RUNS_MAX)
     web_reply_problem(
         req,

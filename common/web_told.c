@@ -3,7 +3,8 @@
 // Owner: the handler of the request; loop thread.
 #include <string.h>
 
-#include "scheduler/api_call.h"
+#include "common/jsonx.h"
+#include "common/web_call.h"
 
 static void tell(const struct web_request *req, json_t *item, const char *member)
 {
@@ -16,7 +17,7 @@ static void tell(const struct web_request *req, json_t *item, const char *member
   buf_release(&text);
 }
 
-void api_put_told(struct buf *b, const struct web_request *req, const char *json, const char *list, const char *member)
+void web_put_told(struct buf *b, const struct web_request *req, const char *json, const char *list, const char *member)
 {
   json_t *document = NULL;
   if (!web_wants_chinese(req) || jsonx_parse(json, strlen(json), &document, NULL) != RESULT_OK) {
