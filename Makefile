@@ -205,7 +205,8 @@ install: all  ## DESTDIR, PREFIX (default /usr/local), SYSCONFDIR (default /etc)
 	@install $(filter-out %/simulator,$(BINS)) $(DESTDIR)$(PREFIX)/bin
 	@install -m 644 README.md LICENSE CHANGELOG.md openapi.yaml $(DESTDIR)$(PREFIX)/share/doc/largesse
 	@install -m 644 config/largesse.yaml config/prometheus/largesse.rules.yml config/grafana/largesse.json $(DESTDIR)$(PREFIX)/share/doc/largesse
-	@install -d $(DESTDIR)$(PREFIX)/share/doc/largesse/providers
+	@install -d $(DESTDIR)$(PREFIX)/share/doc/largesse/providers $(DESTDIR)$(PREFIX)/share/doc/largesse/textbook
+	@install -m 644 sql/textbook/*.sql $(DESTDIR)$(PREFIX)/share/doc/largesse/textbook
 	@install -m 644 config/providers/*.yaml $(DESTDIR)$(PREFIX)/share/doc/largesse/providers
 	@test -e $(DESTDIR)$(SYSCONFDIR)/largesse/largesse.yaml || install -m 640 config/largesse.yaml $(DESTDIR)$(SYSCONFDIR)/largesse
 	@install -d $(DESTDIR)$(PREFIX)/lib/systemd/system

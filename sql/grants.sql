@@ -19,6 +19,20 @@ begin
   end loop;
 end $$;
 
+-- Whoever runs reconciliations of its own takes on a role that reads the compat views and nothing else.
+do $$
+begin
+  if not exists (select from pg_roles r where r.rolname = 'largesse_compat') then
+    begin
+      create role largesse_compat nologin;
+    exception when duplicate_object or unique_violation then null;  -- as above
+    end;
+  end if;
+end $$;
+revoke all on schema compat from public;
+grant usage on schema compat to largesse_compat;
+grant select on all tables in schema compat to largesse_compat;
+
 revoke all on all tables in schema largesse from largesse_scheduler, largesse_fulfiller, largesse_reconciler;
 revoke execute on all functions in schema largesse from public;
 
