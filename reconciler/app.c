@@ -11,6 +11,7 @@
 #include "reconciler/cli.h"
 #include "reconciler/figures.h"
 #include "reconciler/night_worker.h"
+#include "reconciler/now.h"
 #include "reconciler/operation_worker.h"
 #include "reconciler/routes.h"
 
@@ -81,6 +82,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   app->figures = figures_new(rt, app->db, app->conf.figures_every);
   app->operations = operation_worker_new(rt, app->db, &app->conf.operations);
   app->nights = night_worker_new(rt, app->db, &app->conf, app->figures);
+  app->now = now_worker_new(rt, app->db);
   app->health_timer = loop_timer_new(rt->loop, on_health_due, app);
   char why[WEB_WHY_BYTES] = "";
   enum result result = web_server_start(app->web, why);
@@ -92,6 +94,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   figures_start(app->figures);
   operation_worker_start(app->operations);
   night_worker_start(app->nights);
+  now_worker_start(app->now);
   on_health_due(app);
   *out_app = app;
   return RESULT_OK;
@@ -114,6 +117,7 @@ void app_drain(struct app *app)
   figures_stop(app->figures);
   operation_worker_stop(app->operations);
   night_worker_stop(app->nights);
+  now_worker_stop(app->now);
 }
 
 bool app_is_idle(const struct app *app)
@@ -127,6 +131,7 @@ void app_stop(struct app *app)
 {
   db_pool_free(app->db);
   night_worker_free(app->nights);
+  now_worker_free(app->now);
   figures_free(app->figures);
   operation_worker_free(app->operations);
   web_server_free(app->web);

@@ -10,31 +10,60 @@
 #include "reconciler/call_list.h"
 #include "reconciler/store_operation.h"
 
-typedef const struct db_statement *letters_fn(struct db_args *args, const char *state,
-                                              const struct dead_letter_filter *f, int64_t after, int64_t limit);
-
-static void list_letters(struct web_request *web, letters_fn *statement)
+// Which letters. False after a 400.
+static bool read_letters(struct web_request *web, const char **out_state, struct dead_letter_filter *f, int64_t *limit)
 {
-  struct dead_letter_filter f;
   const char *state = NULL;
-  int64_t limit, after = 0;
   int index;
-  if (!call_list_limit(web, &limit) || !call_number(web, "after", 0, INT64_MAX, &after) ||
-      !call_text(web, "state", &state) || !call_text(web, "provider", &f.provider) ||
-      !call_text(web, "cause", &f.cause) || !call_text(web, "activityCode", &f.activity_code) ||
-      !call_text(web, "fingerprint", &f.fingerprint))
-    return;
-  if (state == NULL) state = "open";
-  if (!cmdline_choice(state, "open|closed|all", &index)) {
-    call_refuse(web, "state: must be open, closed or all");
-    return;
-  }
-  struct call *c = call_list_new(web, limit, CALL_PLACE_NUMBER);
-  call_send(c, statement(call_args(c), state, &f, after, limit + 1));
+  if (!call_list_limit(web, limit) || !call_text(web, "state", &state) || !call_text(web, "provider", &f->provider) ||
+      !call_text(web, "cause", &f->cause) || !call_text(web, "activityCode", &f->activity_code) ||
+      !call_text(web, "fingerprint", &f->fingerprint))
+    return false;
+  *out_state = state != NULL ? state : "open";
+  if (cmdline_choice(*out_state, "open|closed|all", &index)) return true;
+  call_refuse(web, "state: must be open, closed or all");
+  return false;
 }
 
-void review_api_dead_letters(struct web_request *web) { list_letters(web, store_dead_letter_list); }
-void review_api_dead_letter_groups(struct web_request *web) { list_letters(web, store_dead_letter_groups); }
+// A place as an earlier page gave it: an id, or attempts and id with a point between.
+static bool is_place(const char *after, bool is_by_attempts)
+{
+  size_t attempts = strspn(after, "0123456789");
+  if (!is_by_attempts) return attempts >= 1 && attempts <= 18 && after[attempts] == '\0';
+  if (attempts < 1 || attempts > 9 || after[attempts] != '.') return false;
+  return is_place(after + attempts + 1, false);
+}
+
+void review_api_dead_letters(struct web_request *web)
+{
+  struct dead_letter_filter f;
+  const char *state, *sort = NULL, *after = NULL;
+  int64_t limit;
+  int index = 0;
+  if (!read_letters(web, &state, &f, &limit) || !call_text(web, "sort", &sort) || !call_text(web, "after", &after))
+    return;
+  if (sort == NULL) sort = "openedAt";
+  if (!cmdline_choice(sort, "openedAt|-openedAt|attempts|-attempts", &index)) {
+    call_refuse(web, "sort: must be openedAt, -openedAt, attempts or -attempts");
+    return;
+  }
+  if (after != NULL && !is_place(after, index >= 2)) {
+    call_refuse(web, "after: must be the next of an earlier page with the same sort");
+    return;
+  }
+  struct call *c = call_list_new(web, limit, CALL_PLACE_TEXT);
+  call_send(c, store_dead_letter_sorted(call_args(c), sort, state, &f, after != NULL ? after : "", limit + 1));
+}
+
+void review_api_dead_letter_groups(struct web_request *web)
+{
+  struct dead_letter_filter f;
+  const char *state;
+  int64_t limit, after = 0;
+  if (!read_letters(web, &state, &f, &limit) || !call_number(web, "after", 0, INT64_MAX, &after)) return;
+  struct call *c = call_list_new(web, limit, CALL_PLACE_NUMBER);
+  call_send(c, store_dead_letter_groups(call_args(c), state, &f, after, limit + 1));
+}
 
 void review_api_findings(struct web_request *web)
 {

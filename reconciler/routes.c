@@ -7,6 +7,7 @@
 #include "reconciler/assets.h"
 #include "reconciler/log_api.h"
 #include "reconciler/night_api.h"
+#include "reconciler/now.h"
 #include "reconciler/operation_api.h"
 #include "reconciler/provider_api.h"
 #include "reconciler/review_api.h"
@@ -39,6 +40,7 @@ static const struct web_route items[] = {
     {"GET", "/v1/findings", READERS, WEB_BODY_NONE, 0, review_api_findings, "findings_list"},
     {"GET", "/v1/findings/{key}", READERS, WEB_BODY_NONE, 0, review_api_finding, "findings_show"},
     {"GET", "/v1/log", READERS, WEB_BODY_NONE, 0, log_api_list, "log_list"},
+    {"GET", "/v1/now", READERS, WEB_BODY_NONE, 0, now_api, "now"},
     {"GET", "/v1/operations", READERS, WEB_BODY_NONE, 0, review_api_operations, "operations_list"},
     {"GET", "/v1/operations/{id}", READERS, WEB_BODY_NONE, 0, review_api_operation, "operations_show"},
     {"GET", "/v1/operations/{id}/items", READERS, WEB_BODY_NONE, 0, review_api_operation_items, "operations_items"},

@@ -211,6 +211,18 @@ const struct db_statement *store_dead_letter_list(struct db_args *args, const ch
   return &SQL_DEAD_LETTER_LIST;
 }
 
+const struct db_statement *store_dead_letter_sorted(struct db_args *args, const char *sort, const char *state,
+                                                    const struct dead_letter_filter *f, const char *after,
+                                                    int64_t limit)
+{
+  db_args_text(args, sort);
+  db_args_text(args, state);
+  put_letter_filter(args, f);
+  db_args_text(args, after);
+  db_args_i64(args, limit);
+  return &SQL_DEAD_LETTER_SORTED;
+}
+
 const struct db_statement *store_dead_letter_groups(struct db_args *args, const char *state,
                                                     const struct dead_letter_filter *f, int64_t after, int64_t limit)
 {
@@ -235,6 +247,20 @@ const struct db_statement *store_dead_letter_of_claim(struct db_args *args, stru
 }
 
 int64_t store_letter_of_claim(const struct db_rows *rows) { return db_rows_i64(rows, 0, 0); }
+
+// --- now
+
+const struct db_statement *store_activity_sample(struct db_args *args)
+{
+  (void)args;
+  return &SQL_ACTIVITY_SAMPLE;
+}
+
+const struct db_statement *store_now(struct db_args *args, int64_t limit)
+{
+  db_args_i64(args, limit);
+  return &SQL_NOW;
+}
 
 // --- metrics
 

@@ -60,6 +60,10 @@ struct dead_letter_filter {
 };  // NULL: any
 const struct db_statement *store_dead_letter_list(struct db_args *args, const char *state,
                                                   const struct dead_letter_filter *f, int64_t after, int64_t limit);
+// The order and the place of the last one seen are texts: see sql/functions/dead_letter_sorted.sql.
+const struct db_statement *store_dead_letter_sorted(struct db_args *args, const char *sort, const char *state,
+                                                    const struct dead_letter_filter *f, const char *after,
+                                                    int64_t limit);
 // after: how many groups have been seen.
 const struct db_statement *store_dead_letter_groups(struct db_args *args, const char *state,
                                                     const struct dead_letter_filter *f, int64_t after, int64_t limit);
@@ -70,6 +74,10 @@ struct claim_ref {
 };
 const struct db_statement *store_dead_letter_of_claim(struct db_args *args, struct claim_ref claim);
 int64_t store_letter_of_claim(const struct db_rows *rows);  // its newest; 0: it has none
+
+// --- now
+const struct db_statement *store_activity_sample(struct db_args *args);
+const struct db_statement *store_now(struct db_args *args, int64_t limit);  // one column, the document
 
 // --- metrics
 struct figure_row {

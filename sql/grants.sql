@@ -66,6 +66,7 @@ begin
       ('largesse_fulfiller', array['webhook_register', 'webhook_name', 'webhook_take', 'webhook_settle', 'webhook_figures', 'webhook_purge', 'webhook_list',
          'webhook_deliveries', 'webhook_switch', 'webhook_replay', 'webhook_ping', 'webhook_delivery']),
       ('largesse_reconciler', array['night_due', 'night_latest', 'night_take', 'night_extend', 'night_prepare', 'night_step', 'night_finish', 'night_list', 'night_show']),
+      ('largesse_reconciler', array['now', 'activity_sample', 'dead_letter_sorted']),
       ('largesse_reconciler', array['webhook_list', 'webhook_deliveries', 'webhook_switch', 'webhook_replay']),
       ('largesse_reconciler', array['log_list']),
       ('largesse_scheduler', array['claim_find', 'claim_cancel', 'claim_accept', 'claim_expire'])

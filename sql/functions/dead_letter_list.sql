@@ -11,7 +11,7 @@ as $$
            'id', i_letter.id::text, 'claimId', i_letter.activity_id || '-' || i_letter.claim_id, 'activityCode', a.code,
            'userId', c.user_id::text, 'bizId', c.biz_id, 'provider', i_letter.provider, 'cause', i_letter.cause, 'code', i_letter.code, 'detail', i_letter.detail,
            'fingerprint', i_letter.fingerprint,
-           'claimStatus', c.status, 'attempts', c.attempts,
+           'claimStatus', c.status, 'attempts', case when c.id is not null then i_letter.attempts end,
            'state', case when i_letter.closed_at is null then 'open' else 'closed' end,
            'openedAt', largesse.time_text(i_letter.opened_at), 'closedAt', largesse.time_text(i_letter.closed_at),
            'resolution', i_letter.resolution, 'closedBy', i_letter.closed_by, 'reason', i_letter.close_reason,

@@ -273,6 +273,11 @@ static void figures_and_lists_tell(void **state)
   json_decref(next);
   json_decref(list);
   mem_free(path);
+  json_decref(call(s, "GET", "/v1/dead-letters?state=all&sort=-attempts&limit=1", NULL, 200));
+  json_decref(call(s, "GET", "/v1/dead-letters?sort=attempts&after=7", NULL, 400));
+  json_decref(call(s, "GET", "/v1/dead-letters?sort=-openedAt&after=2.7", NULL, 400));
+  json_decref(call(s, "GET", "/v1/dead-letters?sort=cause", NULL, 400));
+  json_decref(call(s, "GET", "/v1/now", NULL, 200));
   json_decref(call(s, "GET", "/v1/operations/999999", NULL, 404));
   json_decref(call(s, "GET", "/v1/operations?state=lost", NULL, 400));
   json_decref(call(s, "GET", "/v1/operations?kind=lost", NULL, 400));
