@@ -68,7 +68,8 @@ begin
       ('largesse_reconciler', array['night_due', 'night_latest', 'night_take', 'night_extend', 'night_prepare', 'night_step', 'night_finish', 'night_list', 'night_show']),
       ('largesse_reconciler', array['now', 'activity_sample', 'dead_letter_sorted']),
       ('largesse_reconciler', array['webhook_list', 'webhook_deliveries', 'webhook_switch', 'webhook_replay']),
-      ('largesse_reconciler', array['log_list']),
+      ('largesse_reconciler', array['log_list', 'log_head', 'log_rows', 'key_add', 'key_revoke', 'key_list', 'session_begin', 'session_check', 'session_end']),
+      ('largesse_scheduler', array['key_poll']), ('largesse_fulfiller', array['key_poll']), ('largesse_reconciler', array['key_poll']),
       ('largesse_scheduler', array['claim_find', 'claim_cancel', 'claim_accept', 'claim_expire'])
     ) as g(role_name, functions)
   loop

@@ -32,5 +32,6 @@ begin
   if not found then
     return query select 'STATE_CONFLICT', format('an activity that is %s cannot be changed by %s', v_act.status, i_action), v_act.status, v_act.version; return;
   end if;
+  perform largesse.log_append(i_actor, 'activity.' || i_action, i_code, i_reason, jsonb_build_object('from', v_act.status, 'to', v_to));
   return query select 'ok', null::text, a.status, a.version from largesse.activity a where a.id = v_act.id;
 end $$;

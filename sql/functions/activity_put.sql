@@ -3,10 +3,10 @@
 -- Parameters: i_doc: the activity as the API and event files give it, shape, types and what goes together already checked by the caller: code, name, kind, startAt,
 -- endAt, timeZone, eventCode, venue, attributes, rewardCode, stock {total or null, segments} (kind number: missing or without total: its numbers are its stock),
 -- limits [{count, period}] (missing: one in total), needsQualification, eligibility, channels, exclusiveGroup, pointsCost, price {amount, currency},
--- paymentProvider, holdFor, latePayment, onRefused, signUpAgain, waitingList {max, acceptWithin}, rateLimit, intake, status (only as it is now); i_actor; i_version (ETag; null: any).
+-- paymentProvider, holdFor, latePayment, onRefused, signUpAgain, waitingList {max, acceptWithin}, rateLimit, intake, status (only as it is now); i_actor; i_version (ETag; null: any); i_reason.
 -- Result: outcome created | updated | unchanged | a refusal's code; detail for people, beginning with the path at fault; changed: the members that
 -- changed; version. Locks: the activity, then its stock rows; an advisory lock when partitions are made. Errors: none.
-create or replace function largesse.activity_put(i_doc jsonb, i_actor text, i_version bigint)
+create or replace function largesse.activity_put(i_doc jsonb, i_actor text, i_version bigint, i_reason text default null)
 returns table (outcome text, detail text, changed text[], version bigint)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp
@@ -33,6 +33,7 @@ begin
       detail := 'status: a new activity is a draft'; return next; return;
     end if;
     perform largesse.activity_create(v_new, i_doc, v_limits, i_actor);
+    perform largesse.log_append(i_actor, 'activity.put', v_new.code, i_reason, jsonb_build_object('created', true, 'to', i_doc));
     outcome := 'created'; version := 1; return next; return;
   end if;
 
@@ -66,7 +67,7 @@ begin
       delete from largesse.stock_adjustment d where d.activity_id = v_old.id;
       update largesse.activity a set stock_total = v_new.stock_total where a.id = v_old.id;
     else
-      select * into v_adjust from largesse.stock_adjust(v_old.code, 'version/' || (v_old.version + 1), v_new.stock_total - v_now_total, 'changed total', i_actor) d;
+      select * into v_adjust from largesse.stock_adjust(v_old.code, 'version/' || (v_old.version + 1), v_new.stock_total - v_now_total, 'changed total', i_actor, true) d;
       if v_adjust.outcome <> 'ok' then
         outcome := v_adjust.outcome; detail := 'stock.total: ' || v_adjust.detail; return next; return;
       end if;
@@ -84,6 +85,8 @@ begin
          rate_limit = v_new.rate_limit, intake = v_new.intake, segments = v_new.segments, stock_follows_numbers = v_new.stock_follows_numbers,
          version = a.version + 1, changed_at = v_now
    where a.id = v_old.id returning a.version into version;
+  perform largesse.log_append(i_actor, 'activity.put', v_old.code, i_reason, jsonb_build_object('changed', to_jsonb(changed), 'version', version,
+    'to', (select coalesce(jsonb_object_agg(m.name, i_doc -> m.name), '{}') from (select distinct split_part(c, '.', 1) from unnest(changed) c) m(name))));
   outcome := 'updated'; return next;
 end $$;
 

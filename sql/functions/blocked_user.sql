@@ -32,11 +32,14 @@ begin
     if found then outcome := 'updated'; end if;
   end if;
   select largesse.blocked_user_doc(b) into doc from largesse.blocked_user b where b.activity_id = v_id and b.user_id = i_user_id;
+  if outcome <> 'unchanged' then
+    perform largesse.log_append(i_actor, 'user.block', i_user_id::text, i_reason, jsonb_build_object('activityCode', i_code));
+  end if;
   return next;
 end $$;
 
--- Serves a user again; who is not blocked stays so. Parameters: i_code, i_user_id. Result: 'ok' or 'ACTIVITY_NOT_FOUND'. Locks: the row. Errors: none.
-create or replace function largesse.blocked_user_delete(i_code text, i_user_id bigint) returns text
+-- Serves a user again; who is not blocked stays so. Parameters: i_code, i_user_id, i_actor, i_reason. Result: 'ok' or 'ACTIVITY_NOT_FOUND'. Locks: the row. Errors: none.
+create or replace function largesse.blocked_user_delete(i_code text, i_user_id bigint, i_actor text default 'system', i_reason text default null) returns text
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp
 as $$
@@ -44,6 +47,9 @@ declare
   v_id bigint := (select a.id from largesse.activity a where a.code = i_code);
 begin
   delete from largesse.blocked_user b where b.activity_id = v_id and b.user_id = i_user_id;
+  if found then
+    perform largesse.log_append(i_actor, 'user.unblock', i_user_id::text, i_reason, jsonb_build_object('activityCode', i_code));
+  end if;
   return case when v_id is null then 'ACTIVITY_NOT_FOUND' else 'ok' end;
 end $$;
 

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Creates a discount rule or a new version of it; redemptions keep the version by which they were made.
 -- Parameters: i_doc: the rule as the API and event files give it, shape and types already checked by the caller: id, name, threshold, discount
--- {amount} or {percent}, maxPerOrder, exclusiveGroup, priority, rewardCode, currency, startAt, endAt; i_actor.
+-- {amount} or {percent}, maxPerOrder, exclusiveGroup, priority, rewardCode, currency, startAt, endAt; i_actor, i_reason.
 -- Result: outcome created | updated | unchanged | a refusal's code; detail for people, beginning with the path at fault; version.
 -- Locks: an advisory lock for all rules. Errors: 23514 for terms that the table refuses.
-create or replace function largesse.discount_rule_put(i_doc jsonb, i_actor text)
+create or replace function largesse.discount_rule_put(i_doc jsonb, i_actor text, i_reason text default null)
 returns table (outcome text, detail text, version bigint)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp
@@ -46,6 +46,7 @@ begin
     values (v_new.id, v_new.name, v_new.threshold, v_new.amount, v_new.percent, v_new.max_per_order, v_new.exclusive_group, v_new.priority, v_new.reward_code, v_new.currency,
             v_new.start_at, v_new.end_at, i_actor, v_now)
     returning largesse.discount_rule.version into version;
+  perform largesse.log_append(i_actor, 'discount_rule.put', v_new.id, i_reason, jsonb_build_object('created', v_old.id is null, 'version', version, 'to', i_doc));
   outcome := case when v_old.id is null then 'created' else 'updated' end;
   return next;
 end $$;

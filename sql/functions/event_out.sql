@@ -78,24 +78,34 @@ as $$
     from largesse.event_out e where e.parked_at is not null and e.id > coalesce(i_after, 0) order by e.id limit i_limit
 $$;
 
--- Parked events are sent once more, or thrown away for good. Parameters: i_ids (null: all of them). Result: how many events. Locks: those rows. Errors: none.
-create or replace function largesse.event_out_retry(i_ids bigint[]) returns bigint
-language sql volatile security definer
+-- Parked events are sent once more, or thrown away for good. Parameters: i_ids (null: all of them); i_actor, i_reason. Result: how many events. Locks: those rows. Errors: none.
+create or replace function largesse.event_out_retry(i_ids bigint[], i_actor text default 'system', i_reason text default null) returns bigint
+language plpgsql volatile security definer
 set search_path = largesse, pg_temp
 as $$
+declare
+  v_events bigint;
+begin
   with freed as (
     update largesse.event_out e set tries = 0, parked_at = null, send_after = largesse.clock_now()
      where e.parked_at is not null and (i_ids is null or e.id = any (i_ids)) returning cardinality(e.event_ids) as events
-  ) select coalesce(sum(events), 0)::bigint from freed
-$$;
-create or replace function largesse.event_out_discard(i_ids bigint[]) returns bigint
-language sql volatile security definer
+  ) select coalesce(sum(events), 0)::bigint into v_events from freed;
+  perform largesse.log_append(i_actor, 'events.retry', coalesce(array_to_string(i_ids[1:20], ','), 'all'), i_reason, jsonb_build_object('events', v_events)) where v_events > 0;
+  return v_events;
+end $$;
+create or replace function largesse.event_out_discard(i_ids bigint[], i_actor text default 'system', i_reason text default null) returns bigint
+language plpgsql volatile security definer
 set search_path = largesse, pg_temp
 as $$
+declare
+  v_events bigint;
+begin
   with gone as (
     delete from largesse.event_out e where e.parked_at is not null and (i_ids is null or e.id = any (i_ids)) returning cardinality(e.event_ids) as events
-  ) select coalesce(sum(events), 0)::bigint from gone
-$$;
+  ) select coalesce(sum(events), 0)::bigint into v_events from gone;
+  perform largesse.log_append(i_actor, 'events.discard', coalesce(array_to_string(i_ids[1:20], ','), 'all'), i_reason, jsonb_build_object('events', v_events)) where v_events > 0;
+  return v_events;
+end $$;
 
 -- Parked events are not kept for ever. Parameters: i_retention since they were parked. Result: how many events were thrown away. Locks: those rows. Errors: none.
 create or replace function largesse.event_out_purge(i_retention interval) returns bigint

@@ -3,10 +3,10 @@
 
 -- Adds numbers; those that are there already stay as they are. Where the stock follows the numbers, each new one is a unit of stock: of the total while the
 -- activity is a draft, by an adjustment afterwards. Repeating it adds nothing, so it needs no key.
--- Parameters: i_code; either i_numbers, or all of i_from … i_to; i_actor. Result: one row: outcome 'ok' or a refusal's code; detail; how many are new, and how
+-- Parameters: i_code; either i_numbers, or all of i_from … i_to; i_actor, i_reason. Result: one row: outcome 'ok' or a refusal's code; detail; how many are new, and how
 -- many were there or named twice. Locks: an advisory lock of the set; after the insert, which nobody can see or wait for yet, the activity and its stock
 -- row, so that claims never wait for a long import. Errors: 23514 for a number out of range.
-create or replace function largesse.numbers_add(i_code text, i_numbers bigint[], i_from bigint, i_to bigint, i_actor text)
+create or replace function largesse.numbers_add(i_code text, i_numbers bigint[], i_from bigint, i_to bigint, i_actor text, i_reason text default null)
 returns table (outcome text, detail text, inserted bigint, duplicates bigint)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set work_mem = '64MB'
@@ -52,6 +52,10 @@ begin
        set stock_total = case v_act.status when 'draft' then coalesce(a.stock_total, 0) + inserted else a.stock_total end,
            version = a.version + 1, changed_at = largesse.clock_now()
      where a.id = v_act.id;
+  end if;
+  if inserted > 0 then
+    perform largesse.log_append(i_actor, 'numbers.add', i_code, i_reason,
+      jsonb_strip_nulls(jsonb_build_object('from', i_from, 'to', i_to, 'inserted', inserted, 'duplicates', duplicates)));
   end if;
   return next;
 end $$;

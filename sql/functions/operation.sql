@@ -127,7 +127,7 @@ $$;
 -- Begins an operation: what is meant is written down now, so what comes later is not touched and what is interrupted goes on.
 -- Parameters: as operation_targets; i_actor, i_reason, i_proof, i_as_delivered (of a resolve), i_rate: items a second, i_key: of the caller; null: none.
 -- Result: one row: the operation, and `created`, `replayed` (the same was asked for with this key before) or `key_reused` (something else was).
--- Locks: the new rows. Errors: none.
+-- Locks: the new rows. Errors: none. Written down in the operator log.
 create or replace function largesse.operation_begin(
   i_kind text, i_letters bigint[], i_activity_ids bigint[], i_claim_ids bigint[],
   i_provider text, i_cause text, i_activity_code text, i_fingerprint text,
@@ -158,5 +158,22 @@ begin
   update largesse.operation o
      set total = v_total, state = case v_total when 0 then 'done' else 'running' end, finished_at = case v_total when 0 then v_now end
    where o.id = operation_begin.operation_id;
+  if v_total > 0 then perform largesse.operation_log(operation_begin.operation_id); end if;
   return next;
 end $$;
+
+-- Writes an operation down in the log, under what it is about where that is one thing, else under its own number.
+-- Parameters: i_id. Result: none. Locks, errors: as log_append.
+create or replace function largesse.operation_log(i_id bigint) returns void
+language sql volatile
+set search_path = largesse, pg_temp
+as $$
+  select largesse.log_append(
+           o.actor, case o.kind when 'roll_back' then 'claims.roll_back' when 'repair' then 'findings.repair' when 'explain' then 'findings.explain'
+                                else 'dead_letters.' || o.kind end,
+           case when o.total = 1 then coalesce(i.finding_key, i.activity_id || '-' || i.claim_id, i.letter_id::text) else 'operation/' || o.id end,
+           o.reason, jsonb_strip_nulls(jsonb_build_object('operationId', o.id::text, 'total', o.total, 'proof', o.proof, 'key', o.key,
+             'as', case when o.kind = 'resolve' then case when o.as_delivered then 'delivered' else 'not-delivered' end end)))
+    from largesse.operation o join largesse.operation_item i on i.operation_id = o.id and i.n = 1
+   where o.id = i_id
+$$;

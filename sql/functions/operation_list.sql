@@ -77,11 +77,13 @@ $$;
 -- Result: as operation_show; one that has ended already is shown as it is. Locks: the operation. Errors: none.
 create or replace function largesse.operation_cancel(i_id bigint, i_actor text, i_reason text)
 returns table (doc text, state text)
-language sql volatile security definer
+language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off
 as $$
+begin
   update largesse.operation o
      set state = 'cancelled', finished_at = largesse.clock_now(), cancelled_by = i_actor, cancel_reason = i_reason
    where o.id = i_id and o.state = 'running';
-  select largesse.operation_json(o, false), o.state from largesse.operation o where o.id = i_id
-$$;
+  if found then perform largesse.log_append(i_actor, 'operation.cancel', 'operation/' || i_id, i_reason); end if;
+  return query select largesse.operation_json(o, false), o.state from largesse.operation o where o.id = i_id;
+end $$;

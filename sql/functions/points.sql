@@ -13,10 +13,11 @@ as $$
     ',"reason":' || to_json(i_entry.reason)::text, ',"actor":' || to_json(i_entry.actor)::text, largesse.time_text(i_entry.at))
 $$;
 
--- Gives points to a user, once per key. Parameters: i_user_id, i_key (the caller's, once per user), i_amount (above 0), i_reason, i_actor.
+-- Gives points to a user, once per key. Parameters: i_user_id, i_key (the caller's, once per user), i_amount (above 0), i_reason, i_actor; i_is_act: somebody does
+-- it as an operator, so it is written down; a service that gives points for what users do is not, the ledger has it all.
 -- Result: one row: outcome 'ok', 'replayed' (the first answer), or a refusal's code; detail; the balance after it; the entry as JSON text.
 -- Locks: the account. Errors: 40001 (repeat).
-create or replace function largesse.points_grant(i_user_id bigint, i_key text, i_amount bigint, i_reason text, i_actor text)
+create or replace function largesse.points_grant(i_user_id bigint, i_key text, i_amount bigint, i_reason text, i_actor text, i_is_act boolean default false)
 returns table (outcome text, detail text, balance bigint, doc text)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp
@@ -40,14 +41,18 @@ begin
   update largesse.points_account a set balance = a.balance + i_amount where a.user_id = i_user_id returning a.balance into v_balance;
   insert into largesse.points_entry (user_id, key, amount, balance, reason, actor, at)
     values (i_user_id, 'grant/' || i_key, i_amount, v_balance, i_reason, i_actor, largesse.clock_now()) returning * into v_entry;
+  if i_is_act then
+    perform largesse.log_append(i_actor, 'points.grant', i_user_id::text, i_reason, jsonb_build_object('bizId', i_key, 'amount', i_amount, 'balance', v_balance));
+  end if;
   return query select 'ok', null::text, v_balance, largesse.points_entry_doc(v_entry);
 end $$;
 
 -- The same for many grants, all or none. A key that a user has used with the same content, earlier or in this very call, counts as a duplicate.
--- Parameters: parallel arrays; i_lines are what rejected rows are named by. Result: one row: outcome 'ok', or 'INVALID_REQUEST' when rows are rejected; how many
+-- Parameters: parallel arrays; i_lines are what rejected rows are named by; i_actor; i_why: the reason of the whole. Result: one row: outcome 'ok', or 'INVALID_REQUEST' when rows are rejected; how many
 -- were given, how many were duplicates; how many are rejected, and the first hundred of these as JSON text [{line, reason}].
 -- Locks: the accounts, by user. Errors: 22003 for a balance out of range.
-create or replace function largesse.points_grant_many(i_lines int[], i_user_ids bigint[], i_keys text[], i_amounts bigint[], i_reasons text[], i_actor text)
+create or replace function largesse.points_grant_many(i_lines int[], i_user_ids bigint[], i_keys text[], i_amounts bigint[], i_reasons text[], i_actor text,
+  i_why text default null)
 returns table (outcome text, inserted bigint, duplicates bigint, rejected_count bigint, rejected text)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set work_mem = '64MB'
@@ -92,6 +97,9 @@ begin
   )
   select count(*) into inserted from added;
   outcome := 'ok'; duplicates := cardinality(i_user_ids) - inserted;
+  if inserted > 0 then
+    perform largesse.log_append(i_actor, 'points.import', 'points', i_why, jsonb_build_object('inserted', inserted, 'duplicates', duplicates));
+  end if;
   return next;
 end $$;
 

@@ -79,6 +79,7 @@ begin
     update largesse.provider_state s set paused_until = v_until, version = s.version + 1, changed_at = v_now where s.provider = i_provider;
     insert into largesse.provider_change (provider, at, actor, what, from_value, to_value, reason)
       values (i_provider, v_now, i_actor, 'pause', largesse.pause_text(v_old.paused_until, v_now), largesse.pause_text(v_until, v_now), i_reason);
+    perform largesse.log_append(i_actor, 'provider.pause', i_provider, i_reason, jsonb_build_object('until', largesse.pause_text(v_until, v_now)));
   end if;
   return query select 'ok', null::text, changed, l.doc from largesse.provider_list(i_provider) l;
 end $$;
@@ -100,6 +101,7 @@ begin
     update largesse.provider_state s set paused_until = v_now, version = s.version + 1, changed_at = v_now where s.provider = i_provider;
     insert into largesse.provider_change (provider, at, actor, what, from_value, to_value, reason)
       values (i_provider, v_now, i_actor, 'pause', largesse.pause_text(v_old.paused_until, v_now), null, i_reason);
+    perform largesse.log_append(i_actor, 'provider.resume', i_provider, i_reason);
   end if;
   return query select 'ok', null::text, changed, l.doc from largesse.provider_list(i_provider) l;
 end $$;
@@ -166,6 +168,8 @@ begin
            breaker_forced = v_new.breaker_forced, breaker_opens = v_new.breaker_opens, probe_by = v_new.probe_by, probe_until = v_new.probe_until,
            version = s.version + 1, changed_at = v_now
      where s.provider = i_provider;
+    perform largesse.log_append(i_actor, 'provider.set', i_provider, i_reason,
+      jsonb_strip_nulls(jsonb_build_object('concurrency', i_concurrency, 'rate', i_rate, 'breaker', i_breaker)));
   end if;
   detail := concat_ws('; ',
     largesse.provider_change_text('concurrency', coalesce(v_old.concurrency, v_old.configured_concurrency)::text,

@@ -2,9 +2,10 @@
 -- Who may claim in activities that ask for a qualification.
 
 -- Adds users to an activity's list, all in one transaction. Whoever is on it already stays as he is, used or unused; of a user named twice the first counts.
--- Parameters: i_code; parallel arrays, those of sources, batches and exts (JSON objects as text) may be null. Result: one row: outcome 'ok' or a refusal's code;
+-- Parameters: i_code; parallel arrays, those of sources, batches and exts (JSON objects as text) may be null; i_actor, i_reason. Result: one row: outcome 'ok' or a refusal's code;
 -- detail; how many are new, and how many were on the list or named twice. Locks: the new rows, by user. Errors: 22P02 for an ext that is no JSON.
-create or replace function largesse.qualification_import(i_code text, i_user_ids bigint[], i_sources text[], i_batches text[], i_exts text[])
+create or replace function largesse.qualification_import(i_code text, i_user_ids bigint[], i_sources text[], i_batches text[], i_exts text[],
+  i_actor text default 'system', i_reason text default null)
 returns table (outcome text, detail text, inserted bigint, duplicates bigint)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set work_mem = '64MB'
@@ -26,6 +27,9 @@ begin
     on conflict do nothing;
   get diagnostics inserted = row_count;
   outcome := 'ok'; duplicates := cardinality(i_user_ids) - inserted;
+  if inserted > 0 then
+    perform largesse.log_append(i_actor, 'qualifications.import', i_code, i_reason, jsonb_build_object('inserted', inserted, 'duplicates', duplicates));
+  end if;
   return next;
 end $$;
 

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Creates a reward or a new version of it; claims keep the version under which they were accepted.
--- Parameters: i_code, i_provider, i_amount and i_currency (both or neither), i_params. Result: 'created', 'updated' or 'unchanged'.
+-- Parameters: i_code, i_provider, i_amount and i_currency (both or neither), i_params; i_actor, i_reason. Result: 'created', 'updated' or 'unchanged'.
 -- Locks: an advisory lock on the code. Errors: 23514 for terms that the table refuses.
-create or replace function largesse.reward_put(i_code text, i_provider text, i_amount bigint, i_currency text, i_params jsonb) returns text
+create or replace function largesse.reward_put(i_code text, i_provider text, i_amount bigint, i_currency text, i_params jsonb,
+  i_actor text default 'system', i_reason text default null) returns text
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp
 as $$
@@ -21,6 +22,7 @@ begin
   update largesse.activity a set reward_id = (select max(r.id) from largesse.reward r where r.code = i_code and r.purpose = 'delivery'), changed_at = largesse.clock_now()
    where a.status in ('draft', 'published') and a.start_at > largesse.clock_now()
      and a.reward_id in (select r.id from largesse.reward r where r.code = i_code and r.purpose = 'delivery');
+  perform largesse.log_append(i_actor, 'reward.put', i_code, i_reason, json_build_object('created', v_old.id is null, 'to', largesse.reward_json(i_code)::json)::jsonb);
   return case when v_old.id is null then 'created' else 'updated' end;
 end $$;
 

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Changes the stock of a live activity by a signed number, once per key; a reduction takes only free units, of any segment. Who waits moves up at once.
--- Parameters: i_code, i_key (idempotency key within the activity), i_by, i_reason, i_actor.
+-- Parameters: i_code, i_key (idempotency key within the activity), i_by, i_reason, i_actor; i_is_part: of another act that is written down as a whole.
 -- Result: outcome 'ok', 'replayed' (the first answer), or a refusal's code; detail; total and remaining as the answer shows them.
 -- Locks: the activity, then its stock rows (as activity_put does); where units are added, then as waiting_promote. Errors: 40P01, 40001 (repeat).
-create or replace function largesse.stock_adjust(i_code text, i_key text, i_by bigint, i_reason text, i_actor text)
+create or replace function largesse.stock_adjust(i_code text, i_key text, i_by bigint, i_reason text, i_actor text, i_is_part boolean default false)
 returns table (outcome text, detail text, total bigint, remaining bigint)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp
@@ -45,6 +45,9 @@ begin
   update largesse.stock_adjustment d
      set remaining = (select sum(s.remaining) from largesse.stock s where s.activity_id = v_act.id)
    where d.activity_id = v_act.id and d.key = i_key returning d.remaining into remaining;
+  if not i_is_part then
+    perform largesse.log_append(i_actor, 'stock.adjust', i_code, i_reason, jsonb_build_object('key', i_key, 'by', i_by, 'total', total, 'remaining', remaining));
+  end if;
   outcome := 'ok';
   return next;
 end $$;

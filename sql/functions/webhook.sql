@@ -126,6 +126,10 @@ declare
   v_id  bigint;
 begin
   insert into largesse.webhook_change (endpoint, action, actor, reason, at) values (i_endpoint, i_action, i_actor, i_reason, v_now) returning id into v_id;
+  if i_actor <> 'system' and i_action <> 'replayed' then  -- webhook_replay says how many
+    perform largesse.log_append(i_actor, case i_action when 'enabled' then 'webhook.enable' when 'disabled' then 'webhook.disable' else 'webhook.test' end,
+                                i_endpoint, i_reason);
+  end if;
   if i_action not in ('enabled', 'disabled') then return; end if;
   perform largesse.event_emit('webhook.' || i_action, v_now, array['webhook-' || v_id], array[i_endpoint], array[''],
     array[jsonb_build_object('name', i_endpoint, 'actor', i_actor, 'reason', i_reason)::text]);

@@ -67,7 +67,6 @@ as $$
 begin
   if not exists (select from largesse.webhook_endpoint e where e.name = i_endpoint) then return; end if;
   if i_reason is not null then perform largesse.webhook_changed(i_endpoint, 'replayed', i_actor, i_reason); end if;
-  return query
   with chosen as materialized (
     select w.id from largesse.webhook_out w
      where w.endpoint = i_endpoint and w.state <> 'waiting' and w.id > i_after
@@ -77,7 +76,12 @@ begin
     update largesse.webhook_out w set state = 'waiting', next_at = largesse.clock_now(), finished_at = null, attempts_before = w.attempts
       from chosen where w.id = chosen.id returning w.id
   )
-  select count(*), max(again.id) from again;
+  select count(*), max(again.id) into replayed, last_id from again;
+  if replayed > 0 and i_reason is not null then
+    perform largesse.log_append(i_actor, 'webhook.replay', i_endpoint, i_reason,
+      jsonb_strip_nulls(jsonb_build_object('deliveryId', i_id::text, 'since', largesse.time_text(i_since), 'all', i_done, 'replayed', replayed)));
+  end if;
+  return next;
 end $$;
 
 -- Sends one endpoint a ping, whatever types it asked for. Parameters: i_endpoint, i_actor, i_reason. Result: the delivery's id; null for an unknown endpoint.
