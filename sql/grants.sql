@@ -67,6 +67,8 @@ begin
          'webhook_deliveries', 'webhook_switch', 'webhook_replay', 'webhook_ping', 'webhook_delivery']),
       ('largesse_reconciler', array['night_due', 'night_latest', 'night_take', 'night_extend', 'night_prepare', 'night_step', 'night_finish', 'night_list', 'night_show']),
       ('largesse_reconciler', array['now', 'activity_sample', 'dead_letter_sorted']),
+      ('largesse_reconciler', array['statement_begin', 'statement_lines_add', 'statement_close', 'statement_reinstate', 'statement_rematch', 'statement_match_open',
+         'statement_list', 'statement_show', 'statement_lines']),
       ('largesse_reconciler', array['webhook_list', 'webhook_deliveries', 'webhook_switch', 'webhook_replay']),
       ('largesse_reconciler', array['log_list', 'log_head', 'log_rows', 'key_add', 'key_revoke', 'key_list', 'session_begin', 'session_check', 'session_end']),
       ('largesse_scheduler', array['key_poll']), ('largesse_fulfiller', array['key_poll']), ('largesse_reconciler', array['key_poll']),
