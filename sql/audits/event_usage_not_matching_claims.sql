@@ -7,7 +7,7 @@ returns table (subject text, claim_id bigint, expected text, actual text)
 language sql stable
 as $$
   with session as materialized (
-    select a.id, a.event_code, a.id = max(a.id) over () as is_newest
+    select a.id, a.event_code, a.id = max(a.id) over () as is_newest, largesse.archive_is_away(a.id) as is_away
       from largesse.activity here join largesse.activity a on a.event_code = here.event_code
       join largesse.activity_limit l on l.activity_id = a.id and l.period = 'event'
      where here.id = i_activity_id
@@ -16,12 +16,16 @@ as $$
     union
     select u.user_id from session join largesse.event_usage u on u.event_code = session.event_code where session.id = i_activity_id and session.is_newest
   ), counted as (
-    select p.user_id, coalesce(k.quantity, 0) as quantity
+    select p.user_id, coalesce(k.quantity, 0) + away.quantity as quantity
       from person p
      cross join lateral (
        select sum(c.quantity) filter (where s.holds_allowance) as quantity, max(c.activity_id) as newest
-         from largesse.claim c join session on session.id = c.activity_id join largesse.claim_state s on s.status = c.status
+         from largesse.claim c join session on session.id = c.activity_id and not session.is_away join largesse.claim_state s on s.status = c.status
         where c.user_id = p.user_id) k
+     -- Claims of months that are archived and detached.
+     cross join lateral (
+       select coalesce(sum(u.quantity), 0) as quantity from largesse.archive_event_usage u
+        where u.event_code = (select session.event_code from session limit 1) and u.user_id = p.user_id) away
      where coalesce(k.newest, i_activity_id) = i_activity_id
   )
   select format('event usage user %s', counted.user_id), null::bigint, format('used %s', counted.quantity),

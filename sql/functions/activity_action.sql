@@ -28,6 +28,9 @@ begin
   if i_action = 'publish' and v_act.status = 'draft' and v_act.end_at <= v_now then
     return query select 'STATE_CONFLICT', 'endAt has passed: ' || largesse.time_text(v_act.end_at), v_act.status, v_act.version; return;
   end if;
+  if i_action = 'publish' and v_act.status = 'draft' and largesse.archive_is_away(v_act.id) then
+    return query select 'STATE_CONFLICT', largesse.archive_note(v_act.id), v_act.status, v_act.version; return;
+  end if;
   perform 1 from largesse.activity_move(array[v_act.id], v_to, i_actor, i_reason);
   if not found then
     return query select 'STATE_CONFLICT', format('an activity that is %s cannot be changed by %s', v_act.status, i_action), v_act.status, v_act.version; return;

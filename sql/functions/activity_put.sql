@@ -32,6 +32,9 @@ begin
     if i_doc ->> 'status' <> 'draft' then
       detail := 'status: a new activity is a draft'; return next; return;
     end if;
+    if exists (select from largesse.archive_month m where m.month = largesse.partition_month(v_new.end_at)) then
+      detail := 'endAt: the month is archived'; return next; return;
+    end if;
     perform largesse.activity_create(v_new, i_doc, v_limits, i_actor);
     perform largesse.log_append(i_actor, 'activity.put', v_new.code, i_reason, jsonb_build_object('created', true, 'to', i_doc));
     outcome := 'created'; version := 1; return next; return;

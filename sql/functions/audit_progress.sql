@@ -15,7 +15,8 @@ $$;
 -- Parameters: i_mode: recent (the last 24 hours), date (i_date, a business date), night (the same for its report, a run of its own) or all; i_code: only this
 -- activity, or null; i_resume; i_zone: of business dates.
 -- Result: one row: the run, the time it covers, the last activity that is done (0: none), whether it goes on with an earlier one, and whether there is
--- an earlier one of this scope, of the last day and without an end. Locks: the run that goes on. Errors: P0002 for an unknown activity.
+-- an earlier one of this scope, of the last day and without an end. Locks: the run that goes on. Errors: P0002 for an unknown activity, and for what
+-- is archived and detached.
 create or replace function largesse.audit_begin(i_mode text, i_date date, i_code text, i_resume boolean, i_zone text default 'UTC')
 returns table (run_id bigint, from_at timestamptz, until_at timestamptz, reached bigint, is_resumed boolean, has_unfinished boolean)
 language plpgsql volatile security definer
@@ -26,6 +27,7 @@ declare
   v_now      timestamptz := largesse.clock_now();
   v_scope    text := i_mode || coalesce(' ' || i_date, '') || coalesce(' activity ' || i_code, '');
   v_activity bigint;
+  v_away     bigint;
   v_old      largesse.audit_run;
   v_from     timestamptz;
   v_until    timestamptz;
@@ -33,6 +35,7 @@ begin
   if i_code is not null then
     select a.id into v_activity from largesse.activity a where a.code = i_code;
     if not found then raise exception 'there is no activity %', i_code using errcode = 'no_data_found'; end if;
+    if largesse.archive_is_away(v_activity) then raise exception '%: %', i_code, largesse.archive_note(v_activity) using errcode = 'no_data_found'; end if;
   end if;
   select r.* into v_old from largesse.audit_run r
    where r.scope = v_scope and r.finished_at is null and r.started_at > v_now - interval '1 day' order by r.id desc limit 1 for update;
@@ -44,6 +47,11 @@ begin
     return;
   end if;
   if i_mode in ('date', 'night') then select w.from_at, w.until_at into v_from, v_until from largesse.night_window(i_date, i_zone) w; end if;
+  if i_mode = 'date' then
+    select a.id into v_away from largesse.activity a
+     where (i_code is null or a.id = v_activity) and a.start_at < v_until and a.latest_end_at > v_from and largesse.archive_is_away(a.id) order by a.id limit 1;
+    if found then raise exception '% had activities of a month that is away: %', i_date, largesse.archive_note(v_away) using errcode = 'no_data_found'; end if;
+  end if;
   from_at := case when i_mode = 'recent' then v_now - interval '1 day' when i_mode in ('date', 'night') then v_from
                else coalesce((select min(a.start_at) from largesse.activity a where v_activity is null or a.id = v_activity), v_now) end;
   from_at := least(from_at, v_now);
@@ -63,12 +71,13 @@ language sql stable security definer
 set search_path = largesse, pg_temp set jit = off
 as $$
   select a.id, a.code,
-         r.mode = 'all' or a.start_at < r.until_at and a.latest_end_at > r.from_at
+         not largesse.archive_is_away(a.id)  -- nobody changes them, and they would be missed
+         and (r.mode = 'all' or a.start_at < r.until_at and a.latest_end_at > r.from_at
          or r.mode = 'recent' and exists (select from largesse.finding f where f.activity_id = a.id and f.state <> 'gone')
          or exists (select from largesse.claim c
                      where c.activity_id = a.id and c.updated_at >= r.from_at
                        and (c.created_at >= r.from_at and c.created_at < r.until_at
-                            or c.updated_at < r.until_at))
+                            or c.updated_at < r.until_at)))
     from largesse.audit_run r
     cross join lateral (
       select a.* from largesse.activity a

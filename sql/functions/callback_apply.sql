@@ -234,7 +234,7 @@ begin
   end if;
   if verdict = 'unmatched' then
     letter_id := largesse.callback_letter(null, null, i_provider, 'callback_unmatched', null,
-                                          format('%s of request id "%s" in event %s', i_outcome, i_request_id, i_event_id), i_body);
+                                          concat_ws('; ', format('%s of request id "%s" in event %s', i_outcome, i_request_id, i_event_id), largesse.archive_note(i_activity_id)), i_body);
   elsif verdict = 'paid_late' then
     select d.id into letter_id from largesse.dead_letter d where d.activity_id = v_claim.activity_id and d.claim_id = v_claim.id and d.closed_at is null;
   elsif verdict = 'amount_mismatch' then

@@ -23,6 +23,19 @@ begin
     where a.id = i_activity_id group by a.id;
   ord := 0; verdict := v_activity.status; claim_id := v_activity.remaining; at := largesse.clock_now();
   return next;
+  -- An accepted click is a replay for ever, also where its month is archived and detached.
+  if v_activity.status = 'archived' and largesse.archive_is_away(i_activity_id) then
+    return query
+      select r.ord::int,
+             case when (k.row).id is null then 'UNKNOWN'
+                  when largesse.request_is_same((k.row).user_id, (k.row).quantity, (k.row).channel, (k.row).numbers, r.user_id, r.quantity, r.channel, r.number_set::bigint[])
+                  then 'REPLAYED' else 'BIZ_ID_REUSED' end,
+             (k.row).id, (k.row).status, (k.row).created_at, case when (k.row).id is not null then largesse.claim_json(k.row, v_activity.code) end
+        from unnest(i_biz_ids, i_user_ids, i_quantities, i_channels, v_sets) with ordinality as r(biz_id, user_id, quantity, channel, number_set, ord)
+       cross join lateral (select largesse.archive_claim(i_activity_id, null, r.biz_id) as row offset 0) k
+       order by r.ord;
+    return;
+  end if;
   v_is_open_for_places := false;
   if v_activity.kind = 'registration' then
     select * into v_terms from largesse.claim_terms(i_activity_id, at, '0');

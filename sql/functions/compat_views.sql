@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Read-only views in the column names and status numbers that teams know from textbooks, so that their own reconciliation runs unchanged. They only read and
 -- call nothing of ours, so that the role largesse_compat needs no other right.
--- What a number means stands with each view. Locks, errors: none.
+-- What a number means stands with each view. Parameters: none. Result: the views. Locks, errors: none.
 
 create schema if not exists compat;
 

@@ -91,7 +91,7 @@ begin
   elsif v_night.state = 'done' and not i_again then outcome := 'done';
   elsif v_night.state = 'running' and v_night.lease_until > v_now and v_night.holder is distinct from i_holder then outcome := 'busy';
   else
-    if v_night.state = 'done' then delete from largesse.night_activity a where a.business_date = v_date; end if;
+    if v_night.state = 'done' then delete from largesse.night_activity a where a.business_date = v_date and not largesse.archive_is_away(a.activity_id); end if;
     update largesse.night n set state = 'running', holder = i_holder, token = n.token + 1, lease_until = v_now + i_lease where n.business_date = v_date
       returning n.token into token;
     outcome := 'taken';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Creates the partitions of claims and usage for the activities that end in one month. Ids of month m (since 1970-01) are
 -- m * 1,000,000 up to the next month's; there is no default partition, so a forgotten month fails loudly.
--- Parameters: i_month. Result: none. Locks: an advisory lock, then SHARE UPDATE EXCLUSIVE on the parents (claims go on). Errors: none.
+-- Parameters: i_month. Result: none. Locks: an advisory lock, then SHARE UPDATE EXCLUSIVE on the parents (claims go on). Errors: 55000 for a month that is archived.
 create or replace function largesse.partitions_ensure(i_month int) returns void
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp
@@ -14,6 +14,9 @@ begin
   foreach v_parent in array array['usage', 'claim'] loop
     v_child := v_parent || '_' || to_char(date '1970-01-01' + make_interval(months => i_month), 'YYYYMM');
     continue when to_regclass('largesse.' || v_child) is not null;
+    if exists (select from largesse.archive_month m where m.month = i_month) then
+      raise exception 'the month of % is archived', v_child using errcode = 'object_not_in_prerequisite_state';
+    end if;
     perform pg_advisory_xact_lock(hashtextextended('largesse.partitions', 0));
     continue when to_regclass('largesse.' || v_child) is not null;
     -- Built aside and then attached: creating it in place would lock out every claim.
