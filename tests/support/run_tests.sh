@@ -136,24 +136,33 @@ run_sql() {
 # Programs that harm a server have the line "// runs alone": one at a time, on servers of their own, beside the others.
 harms_servers() { grep -q '^// runs alone' "tests/system/$1.c"; }
 
-run_system() {
-  local name alone= words
+# begin_alone: those programs, beside all that follows. Called once.
+begin_alone() {
+  local name alone=
   for name in $(programs tests/system); do harms_servers "$name" && alone="$alone $name"; done
   # shellcheck disable=SC2086
   [ -z "$alone" ] || { OUT=$OUT/alone PARITY=1 "$ROOT/tests/support/run_tests.sh" alone $alone >"$OUT/alone.report" 2>&1 </dev/null & ALONE=$!; }
-  for name in $(programs tests/system); do
-    harms_servers "$name" && continue
-    need_servers
-    start_job "system/$name" "$BUILD/tests/system/$name"
-  done
-  finish_jobs
-  [ -n "$alone" ] || return 0
+}
+
+end_alone() {
+  local words
+  [ -n "${ALONE:-}" ] || return 0
   wait "$ALONE"
   ALONE=
   sed '/^in [0-9]* s$/,$d' "$OUT/alone.report"
   words=$(tail -n 1 "$OUT/alone.report")
   [[ $words =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]] || die "the programs that run alone did not end properly: $words"
   PASSED=$((PASSED + BASH_REMATCH[1])) FAILED=$((FAILED + BASH_REMATCH[2])) SKIPPED=$((SKIPPED + BASH_REMATCH[3]))
+}
+
+run_system() {
+  local name
+  for name in $(programs tests/system); do
+    harms_servers "$name" && continue
+    need_servers
+    start_job "system/$name" "$BUILD/tests/system/$name"
+  done
+  finish_jobs
 }
 
 run_alone() {
@@ -197,7 +206,6 @@ run_browser() {
     need_servers
     start_job "browser/$(basename "$script")" "$script"
   done
-  finish_jobs
 }
 
 # Daemons write sanitizer reports to their own logs.
@@ -269,11 +277,12 @@ main() {
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
   case $what in
-    all) run_unit; run_config; run_sql; run_system; run_browser; run_answers ;;
+    all) begin_alone; run_unit; run_config; run_sql; run_browser; run_system; end_alone; run_answers ;;
     unit) run_unit ;;
     valgrind) run_unit valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible --child-silent-after-fork=yes ;;
-    system) run_system; run_answers ;;
-    sql|config|alone|browser|chaos) "run_$what" ;;
+    system) begin_alone; run_system; end_alone; run_answers ;;
+    browser) run_browser; finish_jobs ;;
+    sql|config|alone|chaos) "run_$what" ;;
     *) die "usage: run_tests.sh all|unit|sql|config|system|browser|valgrind|chaos [NAME…]" ;;
   esac
   [ "$what" = alone ] || look_for_reports
