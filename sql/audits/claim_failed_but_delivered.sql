@@ -17,5 +17,5 @@ $$;
 select largesse.audit_register('claim_failed_but_delivered', 'critical',
   'What was given back was not delivered as well.',
   'the provider confirmed a delivery after another attempt had been refused and everything given back',
-  'reverse the delivery at the provider, or let the user keep it and adjust the stock by the claim''s quantity, with this finding''s key as reason',
-  i_period => 'day');
+  'run the repair that is offered, which takes the delivery back; where the provider cannot, settle it with the provider or let the user keep it, and say so: findings resolve KEY --reason',
+  i_period => 'day', i_repair => 'reversal');

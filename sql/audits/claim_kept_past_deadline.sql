@@ -12,5 +12,5 @@ $$;
 select largesse.audit_register('claim_kept_past_deadline', 'medium',
   'What is kept for somebody is not kept longer than was said.',
   'no scheduler was running, or what was due after an outage is still being worked off',
-  'see that a scheduler runs; it ends what is overdue by itself',
+  'see that a scheduler runs (its /readyz); it ends what is overdue by itself',
   i_period => 'activity');

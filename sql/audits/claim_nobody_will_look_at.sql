@@ -21,5 +21,5 @@ $$;
 select largesse.audit_register('claim_nobody_will_look_at', 'critical',
   'No accepted claim can be forgotten.',
   'a claim''s due time was changed by hand, or a callback was lost',
-  'set the claim''s next attempt to now; the sweeper sends it again',
-  i_period => 'activity');
+  'run the repair that is offered (findings repair KEY --dry-run, then with --reason): the claim is due now, and its provider is asked',
+  i_period => 'activity', i_repair => 'claim_due');

@@ -14,5 +14,5 @@ $$;
 select largesse.audit_register('claim_outside_window', 'critical',
   'Every claim was accepted within its activity''s window.',
   'a claim''s time or the activity''s window was changed by hand',
-  'find out who changed the row; roll the claim back if it was given after the end',
+  'find out who changed the claim or the activity (scheduler activity history CODE); take back what was given outside (claims roll-back CLAIM --reason), or say why it stands: findings resolve KEY --reason',
   i_period => 'day');

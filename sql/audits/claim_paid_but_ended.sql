@@ -26,5 +26,5 @@ $$;
 select largesse.audit_register('claim_paid_but_ended', 'critical',
   'Whoever paid and does not get what he paid for gets his money back, and nobody else does.',
   'a claim''s payment or refund was changed by hand',
-  'refund the payment at its provider (request id -p), and note it in the claim''s dead letter',
+  'ask the payment provider about the claim''s request id (-p); refund the payment there, and say so: findings resolve KEY --reason',
   i_period => 'day');

@@ -19,5 +19,5 @@ $$;
 select largesse.audit_register('claim_payment_open_too_long', 'medium',
   'It is known soon whether a claim was paid.',
   'the payment provider is sick or slow to decide, or no fulfiller serves its lane; or claims that have ended are held still',
-  'ask the provider about the claim''s request id (-p); a payment that comes later is treated as a late one',
-  i_period => 'activity');
+  'run the repair that is offered: the payment provider is asked now; a payment that comes later is treated as a late one',
+  i_period => 'activity', i_repair => 'claim_due');

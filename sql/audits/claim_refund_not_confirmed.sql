@@ -22,5 +22,5 @@ $$;
 select largesse.audit_register('claim_refund_not_confirmed', 'critical',
   'Every refund was confirmed by its provider, or by a person with proof.',
   'a claim''s refund was changed by hand, or its attempts were removed',
-  'ask the payment provider about the refund''s request id (-f); retry the refund if it knows nothing of it',
+  'ask the payment provider about the refund''s request id (-f); if it knows of none, refund the payment there, and say so: findings resolve KEY --reason',
   i_period => 'day');

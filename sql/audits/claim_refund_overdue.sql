@@ -17,5 +17,5 @@ $$;
 select largesse.audit_register('claim_refund_overdue', 'high',
   'What has to be paid back is paid back soon.',
   'the payment provider refuses the refund, cannot be reached, or has no refunds; or the claim waits for a person',
-  'look at the claim''s attempts and dead letter; retry the refund, or settle it with the provider and resolve the letter',
-  i_period => 'activity');
+  'of a claim under review, retry its dead letter, or settle it with the provider and resolve the letter (dead-letters retry|resolve CLAIM --reason); else run the repair that is offered',
+  i_period => 'activity', i_repair => 'claim_due');

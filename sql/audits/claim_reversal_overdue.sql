@@ -16,5 +16,5 @@ $$;
 select largesse.audit_register('claim_reversal_overdue', 'high',
   'What has to be taken back is taken back soon.',
   'the provider refuses the reversal, cannot be reached, or has no reversal at all; or the claim waits for a person',
-  'look at the claim''s attempts and dead letter; retry the reversal, or settle it with the provider and resolve the letter',
-  i_period => 'activity');
+  'of a claim under review, retry its dead letter, or settle it with the provider and resolve the letter (dead-letters retry|resolve CLAIM --reason); else run the repair that is offered',
+  i_period => 'activity', i_repair => 'claim_due');

@@ -22,5 +22,5 @@ $$;
 select largesse.audit_register('claim_sold_without_payment', 'critical',
   'Every number that is sold was paid for, and every paid claim has its numbers.',
   'a claim''s payment or state, or a number, was changed by hand',
-  'ask the payment provider about the claim''s request id (-p); roll the claim back if it knows of no payment, else set its numbers to sold',
+  'ask the payment provider about the claim''s request id (-p); take the claim back if it knows of no payment (claims roll-back CLAIM --reason), else say where it was paid: findings resolve KEY --reason; numbers are repaired by number_not_matching_claims',
   i_period => 'day');

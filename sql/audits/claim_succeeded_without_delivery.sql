@@ -20,5 +20,5 @@ $$;
 select largesse.audit_register('claim_succeeded_without_delivery', 'high',
   'Every delivered reward was confirmed by its provider, or by a person with proof.',
   'a claim''s state was changed by hand, or its attempts were removed',
-  'ask the provider about the claim''s request id; roll the claim back if it knows nothing of it',
+  'ask the provider about the claim''s request id; take the claim back if it knows nothing of it (claims roll-back CLAIM --reason), else say what it said: findings resolve KEY --reason',
   i_period => 'day');

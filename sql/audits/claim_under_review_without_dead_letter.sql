@@ -15,5 +15,5 @@ $$;
 select largesse.audit_register('claim_under_review_without_dead_letter', 'high',
   'What waits for a person is visible to people.',
   'a dead letter or a review mark was changed by hand',
-  'open the claim; retry it or mark it for review again',
-  i_period => 'activity');
+  'run the repair that is offered, then see to the dead letter if one was opened: dead-letters retry|refund|resolve CLAIM --reason',
+  i_period => 'activity', i_repair => 'dead_letter');

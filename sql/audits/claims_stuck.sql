@@ -34,5 +34,5 @@ $$;
 select largesse.audit_register('claims_stuck', 'medium',
   'Accepted claims come to an end, or to a person.',
   'the provider is paused, sick or slow to decide; or no fulfiller serves its lane',
-  'see what the provider''s state, breaker and lane say; resume it, or start a fulfiller that serves it',
-  i_period => 'activity');
+  'see what the provider''s state, breaker and lane say (fulfiller providers list); resume it, or start a fulfiller that serves it; where it does not tell how claims ended, run the repair that is offered: it is asked now',
+  i_period => 'activity', i_repair => 'claims_due');

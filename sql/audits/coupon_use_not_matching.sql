@@ -30,5 +30,5 @@ $$;
 select largesse.audit_register('coupon_use_not_matching', 'critical',
   'Each coupon is used once, by one order, and only while its claim stands.',
   'a claim was taken back although an order had used it, or a redemption or its coupons were changed by hand',
-  'release the order and redeem it again without the coupon, or charge its discount; then settle the claim',
+  'release the order and redeem it again without the coupon (DELETE and PUT of its redemption), or charge its discount and say so: findings resolve KEY --reason',
   i_period => 'activity');

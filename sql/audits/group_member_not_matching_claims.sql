@@ -23,5 +23,5 @@ $$;
 select largesse.audit_register('group_member_not_matching_claims', 'high',
   'Who is in an exclusive group has the live claims that keep him there.',
   'a member or a claim was changed by hand, or a place in the group was not given back with a claim',
-  'set the member to the activity and number of the user''s live claims',
-  i_period => 'activity');
+  'run the repair that is offered; where the user has live claims in two activities of the group, cancel or roll back one of them first',
+  i_period => 'activity', i_repair => 'group_member');

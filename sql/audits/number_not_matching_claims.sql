@@ -24,5 +24,5 @@ $$;
 select largesse.audit_register('number_not_matching_claims', 'critical',
   'Every number belongs to the one claim that holds it, or to nobody.',
   'a number or a claim was changed by hand, or a number was not given back with its claim',
-  'see which claim was paid for the number; give it that number, and refund the other one',
-  i_period => 'activity');
+  'run the repair that is offered; where two claims hold one number, see which was paid for it, and take the other back: claims roll-back CLAIM --reason',
+  i_period => 'activity', i_repair => 'number');

@@ -28,5 +28,5 @@ $$;
 select largesse.audit_register('points_not_matching_claims', 'critical',
   'What a claim cost was debited once, and came back once if the claim came to nothing.',
   'an entry or a claim was changed by hand, or points were debited or returned without their claim',
-  'compare the user''s entries with the claim; grant the difference with this finding''s key as its key',
-  i_period => 'activity');
+  'run the repair that is offered, which returns what did not come back; else compare the user''s entries with the claim (scheduler points show USER), and grant what is missing with this finding''s key: scheduler points grant USER --key KEY --reason',
+  i_period => 'activity', i_repair => 'points_return');

@@ -26,5 +26,5 @@ $$;
 select largesse.audit_register('points_not_matching_ledger', 'critical',
   'A balance is what its ledger sums to.',
   'a balance or an entry was changed by hand',
-  'find out which of the two was changed; correct the balance to the sum of the entries, or grant what is missing',
-  i_period => 'activity');
+  'run the repair that is offered; where the entries contradict each other, find out which was changed (scheduler points show USER), set it right, and grant what is missing with this finding''s key: scheduler points grant USER --key KEY --reason',
+  i_period => 'activity', i_repair => 'points_balance');

@@ -24,5 +24,5 @@ $$;
 select largesse.audit_register('qualification_not_matching_claims', 'high',
   'A qualification is used by one live claim of its user, or unused.',
   'a qualification or a claim was changed by hand, or a qualification was not given back with its claim',
-  'set the qualification to the user''s live claim, or to unused if there is none',
-  i_period => 'activity');
+  'run the repair that is offered; where a claim''s user is not on the list, import the user again or take the claim back: claims roll-back CLAIM --reason',
+  i_period => 'activity', i_repair => 'qualification');

@@ -30,5 +30,5 @@ $$;
 select largesse.audit_register('redemption_not_matching', 'critical',
   'What an order was given is what its rules allow, line by line.',
   'a redemption, its lines or its rules were changed by hand',
-  'compare the redemption with the shop''s order; release it and redeem it again',
+  'compare the redemption with the shop''s order; release it and redeem it again (DELETE and PUT of the redemption), or say why it stands: findings resolve KEY --reason',
   i_period => 'activity');

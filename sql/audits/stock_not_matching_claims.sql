@@ -10,6 +10,10 @@ as $$
                 coalesce((total.units - held.quantity)::text, 'unlimited'), coalesce(total.units::text, 'unlimited'), held.quantity),
          format('claims %s + remaining %s = %s; taken %s', held.quantity, coalesce(stock.remaining::text, 'unlimited'),
                 coalesce((held.quantity + stock.remaining)::text, 'unlimited'), coalesce(stock.taken::text, 'no stock row'))
+           -- As finding_cause reads it.
+           || case when stock.taken is null then ''
+                   when stock.remaining is distinct from total.units - stock.taken or stock.taken = held.quantity then '; set wrongly'
+                   when stock.taken > held.quantity then '; taken without a record' else '; recorded without taking' end
     from largesse.activity a
     cross join lateral (select a.stock_total + coalesce(sum(d.by), 0) as units from largesse.stock_adjustment d where d.activity_id = a.id) total
     cross join lateral (select sum(s.remaining) as remaining, sum(s.taken) as taken from largesse.stock s where s.activity_id = a.id) stock
@@ -22,5 +26,5 @@ $$;
 select largesse.audit_register('stock_not_matching_claims', 'critical',
   'Every unit of stock is either free or held by a claim.',
   'stock was taken without a record, a record was made without taking stock, or the initial stock was set wrongly',
-  'compare the claims with the provider''s ledger; then adjust the stock by the difference, with this finding''s key as reason',
-  i_period => 'activity');
+  'compare the claims with the provider''s statement; then run the repair that is offered (findings repair KEY --dry-run, then with --reason): claims decide what is left. Where claims hold more than there is, add stock (scheduler stock adjust) or take claims back (claims roll-back)',
+  i_period => 'activity', i_repair => 'stock');

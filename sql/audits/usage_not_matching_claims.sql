@@ -23,5 +23,5 @@ $$;
 select largesse.audit_register('usage_not_matching_claims', 'high',
   'A user''s counters equal what the user''s claims hold.',
   'a counter or a claim was changed by hand, or an allowance was not given back with a claim',
-  'set the counter to the quantity of the user''s live claims',
-  i_period => 'activity');
+  'run the repair that is offered (findings repair KEY --dry-run, then with --reason): the counter becomes what the user''s claims hold',
+  i_period => 'activity', i_repair => 'usage');

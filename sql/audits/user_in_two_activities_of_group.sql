@@ -23,5 +23,5 @@ $$;
 select largesse.audit_register('user_in_two_activities_of_group', 'critical',
   'Nobody has live claims in two activities that exclude each other.',
   'a claim was made or brought back to life by hand, or two activities were put into one group after they had begun',
-  'decide which of the claims the user keeps, and cancel or roll back the others',
+  'decide which of the claims the user keeps, and take the others back: claims roll-back CLAIM --reason',
   i_period => 'activity');

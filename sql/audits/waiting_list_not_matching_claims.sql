@@ -20,5 +20,5 @@ $$;
 select largesse.audit_register('waiting_list_not_matching_claims', 'high',
   'Who waits stands in the list, and nobody else.',
   'an entry, a claim or the number in the stock row was changed by hand',
-  'put the entry back, or cancel the claim; then set the number in the stock row to that of the entries',
-  i_period => 'activity');
+  'run the repair that is offered (findings repair KEY --dry-run, then with --reason)',
+  i_period => 'activity', i_repair => 'waiting');

@@ -22,9 +22,11 @@ returns table (subject text, claim_id bigint, expected text, actual text)
 language plpgsql stable security definer
 set search_path = largesse, pg_temp
 as $$
+declare
+  v_source text := (select d.source from largesse.audit_definition d where d.name = i_name);
 begin
-  perform 1 from largesse.audit_definition d where d.name = i_name;
-  if not found then raise exception 'there is no audit %', i_name using errcode = 'no_data_found'; end if;
+  if v_source is null then raise exception 'there is no audit %', i_name using errcode = 'no_data_found'; end if;
+  if v_source <> 'audit' then return; end if;  -- recorded by the matching of statements
   return query execute format('select * from largesse.%I($1)', 'audit_' || i_name) using i_activity_id;
 end $$;
 
@@ -49,7 +51,7 @@ begin
      where f.state <> 'gone' and f.last_seen_at < v_now and f.kind = any (i_kinds) and f.activity_id = any (i_activity_ids)
     returning f.*
   )
-  select f.key, f.kind, f.severity, a.code, f.claim_id, f.expected, f.actual, d.cause, d.next_step, f.state, f.activity_id
+  select f.key, f.kind, f.severity, a.code, f.claim_id, f.expected, f.actual, largesse.finding_cause(f.kind, f.key, f.actual, d.cause), d.next_step, f.state, f.activity_id
     from (select * from gone
           union all
           select * from largesse.finding f where f.key = any (i_keys) and f.state <> 'gone') f

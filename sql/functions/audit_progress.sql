@@ -116,7 +116,7 @@ returns table (key text, kind text, severity text, activity_code text, claim_id 
 language sql stable security definer
 set search_path = largesse, pg_temp
 as $$
-  select f.key, f.kind, f.severity, a.code, f.claim_id, f.expected, f.actual, d.cause, d.next_step, f.state, f.activity_id
+  select f.key, f.kind, f.severity, a.code, f.claim_id, f.expected, f.actual, largesse.finding_cause(f.kind, f.key, f.actual, d.cause), d.next_step, f.state, f.activity_id
     from largesse.audit_run r
     join largesse.finding f on f.activity_id <= r.reached and (r.activity_id is null or f.activity_id = r.activity_id)
                            and (f.last_seen_at >= r.started_at and f.state <> 'gone' or f.gone_at >= r.started_at)

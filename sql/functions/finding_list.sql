@@ -1,15 +1,39 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Reading findings. Locks, errors: none.
 
+-- What probably happened, where the figures of a finding tell it apart from what its audit in general says. Parameters: the finding's kind, key and actual; what its audit
+-- says. Result: a cause in words.
+create or replace function largesse.finding_cause(i_kind text, i_key text, i_actual text, i_declared text) returns text
+language sql immutable
+as $$
+  select coalesce(case
+    when i_kind = 'stock_not_matching_claims' then
+      case substring(i_actual from '; (taken without a record|recorded without taking|set wrongly)$')
+        when 'taken without a record' then 'stock was taken without a record: a claim was removed, or stock was taken by hand'
+        when 'recorded without taking' then 'a record was made without taking stock: a claim was put in, or brought back to life, by hand'
+        when 'set wrongly' then 'the initial stock was set wrongly, or what is left was changed by hand' end
+    when i_kind = 'claims_stuck' then
+      case substring(i_key from ': ([^:]*)$')
+        when 'last outcome pending' then 'the provider took them and has not said how they ended: a callback was lost, or it is slow to decide'
+        when 'overdue, and nobody takes it' then 'no fulfiller serves the lane of their provider'
+        when 'never tried' then 'no fulfiller serves the lane of their provider, or it is full'
+        when 'its provider is paused' then 'somebody paused their provider' end
+    end, i_declared)
+$$;
+
 -- A finding as lists and pages show it. Parameters: i_finding. Result: JSON text.
 create or replace function largesse.finding_json(i_finding largesse.finding) returns text
 language sql stable
 as $$
   select json_strip_nulls(json_build_object(
-           'key', i_finding.key, 'kind', i_finding.kind, 'severity', i_finding.severity, 'activityCode', a.code,
-           'claimId', i_finding.activity_id || '-' || i_finding.claim_id, 'expected', i_finding.expected, 'actual', i_finding.actual,
-           'explanation', d.explanation, 'cause', coalesce(d.cause, 'unknown: this audit is not declared any more'),
+           'key', i_finding.key, 'kind', i_finding.kind, 'severity', i_finding.severity, 'source', coalesce(d.source, 'audit'), 'activityCode', a.code,
+           'claimId', i_finding.activity_id || '-' || i_finding.claim_id, 'provider', i_finding.provider, 'amount', i_finding.amount, 'currency', i_finding.currency,
+           'expected', i_finding.expected, 'actual', i_finding.actual,
+           'explanation', d.explanation, 'cause', largesse.finding_cause(i_finding.kind, i_finding.key, i_finding.actual, coalesce(d.cause, 'unknown: this audit is not declared any more')),
            'nextStep', coalesce(d.next_step, 'none'), 'state', i_finding.state,
+           'repair', case when d.repair is not null and i_finding.state <> 'gone' then json_build_object('available', true, 'text', largesse.repair_text(d.repair)) end,
+           'resolution', case when i_finding.resolved_at is not null then
+                           json_build_object('by', i_finding.resolved_by, 'reason', i_finding.resolve_reason, 'at', largesse.time_text(i_finding.resolved_at)) end,
            'openedAt', largesse.time_text(i_finding.opened_at), 'lastSeenAt', largesse.time_text(i_finding.last_seen_at),
            'goneAt', largesse.time_text(i_finding.gone_at)))::text
     from (values (1)) one(n)
@@ -17,21 +41,46 @@ as $$
     left join largesse.audit_definition d on d.name = i_finding.kind
 $$;
 
--- Parameters: i_state (opened, open, gone, all; null: all but gone), i_kind and i_activity_code (null: any), i_after: the last key seen ('' to begin), i_limit.
--- Result: key and JSON text per finding, in the order of keys.
-create or replace function largesse.finding_list(i_state text, i_kind text, i_activity_code text, i_after text, i_limit int)
-returns table (key text, doc text)
-language sql stable security definer
-set search_path = largesse, pg_temp
+-- The findings that a filter means. Parameters: i_state (opened, open, gone, all; null: all but gone); i_kind, i_severity, i_activity_code, i_provider, i_source (audit,
+-- statement): null: any. Result: the rows.
+create or replace function largesse.finding_select(i_state text, i_kind text, i_severity text, i_activity_code text, i_provider text, i_source text)
+returns setof largesse.finding
+language sql stable  -- without settings of its own, so that the planner puts it in line
 as $$
-  select f.key, largesse.finding_json(f)
-    from (select f.* from largesse.finding f
-           where f.key > i_after
-             and case when i_state is null then f.state <> 'gone' when i_state = 'all' then true else f.state = i_state end
-             and (i_kind is null or f.kind = i_kind)
-             and (i_activity_code is null or f.activity_id = (select a.id from largesse.activity a where a.code = i_activity_code))
-           order by f.key limit i_limit) f
-   order by f.key
+  select f.* from largesse.finding f
+   where case when i_state is null then f.state <> 'gone' when i_state = 'all' then true else f.state = i_state end
+     and (i_kind is null or f.kind = i_kind)
+     and (i_severity is null or f.severity = i_severity)
+     and (i_activity_code is null or f.activity_id = (select a.id from largesse.activity a where a.code = i_activity_code))
+     and (i_provider is null or f.provider = i_provider)
+     and (i_source is null or coalesce((select d.source from largesse.audit_definition d where d.name = f.kind), 'audit') = i_source)
+$$;
+
+-- Parameters: as finding_select; i_sort: key, severity (the most severe first), openedAt or -openedAt (the newest first); i_after: the place of the last one seen ('' to
+-- begin); i_limit. Result: place and JSON text per finding, in that order; of equals by key.
+create or replace function largesse.finding_list(
+  i_state text, i_kind text, i_severity text, i_activity_code text, i_provider text, i_source text, i_sort text, i_after text, i_limit int)
+returns table (place text, doc text)
+language sql stable security definer
+set search_path = largesse, pg_temp set jit = off
+as $$
+  with begin as (
+    select case when i_after = '' or i_sort <> 'key' and i_after !~ '^-?[0-9]{1,18} ' then null
+                when i_sort = 'key' then 0 else split_part(i_after, ' ', 1)::bigint end as rank,
+           case when i_sort = 'key' then i_after else substr(i_after, position(' ' in i_after) + 1) end as key
+  ), page as (
+    select f as finding, f.key, r.rank
+      from begin b
+     cross join largesse.finding_select(i_state, i_kind, i_severity, i_activity_code, i_provider, i_source) f
+     cross join lateral (
+       select case i_sort when 'severity' then array_position(array['critical', 'high', 'medium'], f.severity)::bigint
+                          when 'openedAt' then (extract(epoch from f.opened_at) * 1000000)::bigint
+                          when '-openedAt' then -(extract(epoch from f.opened_at) * 1000000)::bigint
+                          else 0 end as rank) r
+     where b.rank is null or (r.rank, f.key) > (b.rank, b.key)
+     order by r.rank, f.key limit i_limit
+  )
+  select case i_sort when 'key' then p.key else p.rank || ' ' || p.key end, largesse.finding_json(p.finding) from page p order by p.rank, p.key
 $$;
 
 -- Parameters: i_key. Result: JSON text; no row if there is no such finding.

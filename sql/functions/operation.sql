@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What people do about dead letters and delivered claims: what is meant, what would become of it, and the beginning of an operation.
+-- What people do about dead letters, delivered claims and findings: what is meant, what would become of it, and the beginning of an operation.
 -- operation_step does the work.
 
 -- What each kind can come to, in the order in which answers tell it.
@@ -11,7 +11,9 @@ as $$
     when 'retry' then array['retried', 'already_done', 'not_retryable', 'not_found']
     when 'refund' then array['refunded', 'reversing', 'already_done', 'not_refundable', 'not_reversible', 'not_found']
     when 'resolve' then array['resolved', 'already_done', 'proof_needed', 'not_found']
-    when 'roll_back' then array['rolled_back', 'reversing', 'already_done', 'not_delivered', 'coupon_used', 'not_reversible', 'not_found'] end
+    when 'roll_back' then array['rolled_back', 'reversing', 'already_done', 'not_delivered', 'coupon_used', 'not_reversible', 'not_found']
+    when 'repair' then array['repaired', 'already_right', 'not_repairable', 'gone', 'not_found']
+    when 'explain' then array['explained', 'gone', 'not_found'] end
 $$;
 
 -- What becomes of one item; the preview and the step ask the same.
@@ -71,29 +73,42 @@ as $$
   select coalesce((select p.can_reverse from largesse.reward w join largesse.provider_state p on p.provider = w.provider where w.id = i_reward_id), false)
 $$;
 
--- What is meant: the letters and claims that are named, or the open letters that a filter selects. A claim stands for its newest letter.
+-- Is it findings that a kind of operation is about, and not letters and claims? Parameters: i_kind. Result: the answer. Locks, errors: none.
+create or replace function largesse.operation_is_about_findings(i_kind text) returns boolean
+language sql immutable
+as $$ select i_kind in ('repair', 'explain') $$;
+
+-- What is meant: the letters and claims that are named, or the open letters that a filter selects; or findings. A claim stands for its newest letter.
 -- Parameters: i_kind; i_letters, i_activity_ids and i_claim_ids (parallel): all null: by filter; i_provider, i_cause, i_activity_code, i_fingerprint (null: any).
--- Result: a row per item, each once, in the order in which rows are locked; a letter that does not exist has no claim. Locks: none. Errors: none.
+-- Of findings: i_keys; null: by filter: i_provider, i_activity_code, i_state, i_finding_kind, i_severity, i_source, as finding_select.
+-- Result: a row per item, each once, in the order in which rows are locked; a letter or finding that does not exist has no claim. Locks: none. Errors: none.
 create or replace function largesse.operation_targets(
   i_kind text, i_letters bigint[], i_activity_ids bigint[], i_claim_ids bigint[],
-  i_provider text, i_cause text, i_activity_code text, i_fingerprint text)
-returns table (n bigint, letter_id bigint, activity_id bigint, claim_id bigint)
+  i_provider text, i_cause text, i_activity_code text, i_fingerprint text,
+  i_keys text[], i_state text, i_finding_kind text, i_severity text, i_source text)
+returns table (n bigint, letter_id bigint, activity_id bigint, claim_id bigint, finding_key text)
 language sql stable
 set search_path = largesse, pg_temp set jit = off
 as $$
-  select row_number() over (order by t.a, t.c, t.l), t.l, t.a, t.c
+  select row_number() over (order by t.a, t.c, t.l, t.k), t.l, t.a, t.c, t.k
     from (
-      select r.l, d.activity_id as a, d.claim_id as c from unnest(i_letters) as r(l) left join largesse.dead_letter d on d.id = r.l
+      select r.l, d.activity_id as a, d.claim_id as c, null::text as k from unnest(i_letters) as r(l) left join largesse.dead_letter d on d.id = r.l
       union
-      select (select max(d.id) from largesse.dead_letter d where d.activity_id = r.a and d.claim_id = r.c and i_kind <> 'roll_back'), r.a, r.c
+      select (select max(d.id) from largesse.dead_letter d where d.activity_id = r.a and d.claim_id = r.c and i_kind <> 'roll_back'), r.a, r.c, null
         from unnest(i_activity_ids, i_claim_ids) as r(a, c)
       union
-      select d.id, d.activity_id, d.claim_id from largesse.dead_letter d
-       where i_letters is null and i_activity_ids is null and i_kind <> 'roll_back' and d.closed_at is null
+      select d.id, d.activity_id, d.claim_id, null from largesse.dead_letter d
+       where i_letters is null and i_activity_ids is null and i_kind <> 'roll_back' and not largesse.operation_is_about_findings(i_kind) and d.closed_at is null
          and (i_provider is null or d.provider = i_provider)
          and (i_cause is null or d.cause = i_cause)
          and (i_activity_code is null or d.activity_id = (select a.id from largesse.activity a where a.code = i_activity_code))
          and (i_fingerprint is null or d.fingerprint = i_fingerprint)
+      union
+      select null, f.activity_id, f.claim_id, r.key from unnest(i_keys) as r(key) left join largesse.finding f on f.key = r.key
+       where largesse.operation_is_about_findings(i_kind)
+      union
+      select null, f.activity_id, f.claim_id, f.key from largesse.finding_select(i_state, i_finding_kind, i_severity, i_activity_code, i_provider, i_source) f
+       where largesse.operation_is_about_findings(i_kind) and i_keys is null
     ) t
 $$;
 
@@ -101,17 +116,26 @@ $$;
 -- Parameters: as operation_targets; i_is_proved as operation_verdict. Result: JSON text as operation_json, with `dryRun` true and the first items. Locks: none. Errors: none.
 create or replace function largesse.operation_preview(
   i_kind text, i_letters bigint[], i_activity_ids bigint[], i_claim_ids bigint[],
-  i_provider text, i_cause text, i_activity_code text, i_fingerprint text, i_is_proved boolean)
+  i_provider text, i_cause text, i_activity_code text, i_fingerprint text, i_is_proved boolean,
+  i_keys text[] default null, i_state text default null, i_finding_kind text default null, i_severity text default null, i_source text default null)
 returns table (doc text)
-language sql stable security definer
+language sql volatile security definer  -- repairs are asked what they would do
 set search_path = largesse, pg_temp set jit = off
 as $$
-  with item as materialized (
-    select t.n, t.letter_id, t.activity_id, t.claim_id,
+  with target as materialized (
+    select * from largesse.operation_targets(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint,
+                                             i_keys, i_state, i_finding_kind, i_severity, i_source)
+  ), item as materialized (
+    select t.n, t.letter_id, t.activity_id, t.claim_id, null::text as finding_key, null::text as before, null::text as after,
            largesse.operation_verdict(i_kind, d, c, largesse.reward_can_be_reversed(c.reward_id), largesse.claim_can_be_given(c), i_is_proved) as outcome
-      from largesse.operation_targets(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint) t
+      from target t
       left join largesse.dead_letter d on d.id = t.letter_id
       left join largesse.claim c on c.activity_id = t.activity_id and c.id = t.claim_id
+     where not largesse.operation_is_about_findings(i_kind)
+    union all
+    select t.n, null, t.activity_id, t.claim_id, t.finding_key, f.before, f.after, f.outcome
+      from target t cross join lateral largesse.finding_try(i_kind, t.finding_key, false) f
+     where largesse.operation_is_about_findings(i_kind)
   )
   select (select json_object_agg(f.name, f.value order by f.place)
             from (select 1 as place, 'kind' as name, to_json(i_kind) as value
@@ -120,7 +144,7 @@ as $$
                   union all select 3 + o.place, largesse.operation_member(o.name), to_json((select count(*) from item where item.outcome = o.name))
                               from unnest(largesse.operation_outcomes(i_kind)) with ordinality as o(name, place)
                   union all select 100, 'items', coalesce((
-                              select json_agg(largesse.operation_item_json(i.letter_id, i.activity_id, i.claim_id, i.outcome) order by i.n)
+                              select json_agg(largesse.operation_item_json(i.letter_id, i.activity_id, i.claim_id, i.finding_key, i.before, i.after, i.outcome) order by i.n)
                                 from (select * from item order by item.n limit 10000) i), '[]')) f)::text
 $$;
 
@@ -131,14 +155,16 @@ $$;
 create or replace function largesse.operation_begin(
   i_kind text, i_letters bigint[], i_activity_ids bigint[], i_claim_ids bigint[],
   i_provider text, i_cause text, i_activity_code text, i_fingerprint text,
-  i_actor text, i_reason text, i_proof text, i_as_delivered boolean, i_rate int, i_key text)
+  i_actor text, i_reason text, i_proof text, i_as_delivered boolean, i_rate int, i_key text,
+  i_keys text[] default null, i_state text default null, i_finding_kind text default null, i_severity text default null, i_source text default null)
 returns table (operation_id bigint, verdict text)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_now     timestamptz := largesse.clock_now();
-  v_request text := md5(row(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint, i_proof, i_as_delivered)::text);
+  v_request text := md5(row(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint, i_proof, i_as_delivered)::text
+                       || case when largesse.operation_is_about_findings(i_kind) then row(i_keys, i_state, i_finding_kind, i_severity, i_source)::text else '' end);
   v_total   bigint;
 begin
   verdict := 'created';
@@ -151,9 +177,10 @@ begin
     return next;
     return;
   end if;
-  insert into largesse.operation_item (operation_id, n, letter_id, activity_id, claim_id)
-    select operation_begin.operation_id, t.n, t.letter_id, t.activity_id, t.claim_id
-      from largesse.operation_targets(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint) t;
+  insert into largesse.operation_item (operation_id, n, letter_id, activity_id, claim_id, finding_key)
+    select operation_begin.operation_id, t.n, t.letter_id, t.activity_id, t.claim_id, t.finding_key
+      from largesse.operation_targets(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint,
+                                      i_keys, i_state, i_finding_kind, i_severity, i_source) t;
   get diagnostics v_total = row_count;
   update largesse.operation o
      set total = v_total, state = case v_total when 0 then 'done' else 'running' end, finished_at = case v_total when 0 then v_now end

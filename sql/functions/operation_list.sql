@@ -7,10 +7,11 @@ language sql immutable
 as $$ select left(i_name, 1) || substr(replace(initcap(replace(i_name, '_', ' ')), ' ', ''), 2) $$;
 
 -- Parameters: an item's columns. Result: JSON. Locks: none. Errors: none.
-create or replace function largesse.operation_item_json(i_letter_id bigint, i_activity_id bigint, i_claim_id bigint, i_outcome text) returns json
+create or replace function largesse.operation_item_json(i_letter_id bigint, i_activity_id bigint, i_claim_id bigint, i_key text, i_before text, i_after text, i_outcome text)
+returns json
 language sql immutable
 as $$
-  select json_strip_nulls(json_build_object('id', i_letter_id::text, 'claimId', i_activity_id || '-' || i_claim_id, 'outcome', i_outcome))
+  select json_strip_nulls(json_build_object('id', i_letter_id::text, 'key', i_key, 'claimId', i_activity_id || '-' || i_claim_id, 'before', i_before, 'after', i_after, 'outcome', i_outcome))
 $$;
 
 -- An operation as answers show it. Parameters: i_op; i_has_items: with what is done, the first of them. Result: JSON text. Locks: none. Errors: none.
@@ -37,7 +38,7 @@ as $$
           union all select 58, 'cancelledBy', to_json(i_op.cancelled_by)
           union all select 59, 'cancelReason', to_json(i_op.cancel_reason)
           union all select 100, 'items', case when i_has_items then coalesce((
-                      select json_agg(largesse.operation_item_json(i.letter_id, i.activity_id, i.claim_id, i.outcome) order by i.n)
+                      select json_agg(largesse.operation_item_json(i.letter_id, i.activity_id, i.claim_id, i.finding_key, i.before, i.after, i.outcome) order by i.n)
                         from (select * from largesse.operation_item i
                                where i.operation_id = i_op.id and i.outcome is not null order by i.n limit 10000) i), '[]') end) f
    where f.value is not null
@@ -69,7 +70,7 @@ returns table (n bigint, doc text)
 language sql stable security definer
 set search_path = largesse, pg_temp set jit = off
 as $$
-  select i.n, largesse.operation_item_json(i.letter_id, i.activity_id, i.claim_id, i.outcome)::text
+  select i.n, largesse.operation_item_json(i.letter_id, i.activity_id, i.claim_id, i.finding_key, i.before, i.after, i.outcome)::text
     from largesse.operation_item i where i.operation_id = i_id and i.n > i_after order by i.n limit i_limit
 $$;
 

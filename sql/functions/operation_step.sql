@@ -239,7 +239,7 @@ end $$;
 -- Parameters: i_operation_id; null: any that is due and that nobody works on. i_limit: items at most.
 -- Result: no row: nothing is due (null given) or there is no such operation; else a row per outcome that this step came to, or one row without outcome if
 -- it did nothing: the operation, its kind and state, how many items it has and has done, and in how many milliseconds its next step may be taken.
--- Locks: the operation, then as operation_do. Errors: 40P01 (repeat).
+-- Locks: the operation, then as operation_do or finding_do. Errors: 40P01 (repeat).
 create or replace function largesse.operation_step(i_operation_id bigint, i_limit int)
 returns table (operation_id bigint, kind text, state text, total bigint, done bigint, wait_ms bigint, outcome text, items bigint)
 language plpgsql volatile security definer
@@ -254,6 +254,7 @@ declare
   v_ns       bigint[] := '{}';
   v_letters  bigint[];
   v_claims   bigint[];
+  v_findings text[];
   v_counts   jsonb := '{}';
 begin
   if i_operation_id is null then
@@ -268,12 +269,17 @@ begin
     v_start := greatest(v_op.paid_until, v_now);
     -- Items are done in the order of their numbers, so the next one is known.
     select i.activity_id into v_activity from largesse.operation_item i where i.operation_id = v_op.id and i.n = v_op.done + 1;
-    select coalesce(array_agg(i.n order by i.n), '{}'), array_agg(i.letter_id order by i.n), array_agg(i.claim_id order by i.n) into v_ns, v_letters, v_claims
+    select coalesce(array_agg(i.n order by i.n), '{}'), array_agg(i.letter_id order by i.n), array_agg(i.claim_id order by i.n), array_agg(i.finding_key order by i.n) into v_ns, v_letters, v_claims, v_findings
       from largesse.operation_item i
      where i.operation_id = v_op.id and i.activity_id is not distinct from v_activity and i.n > v_op.done
        -- As a bigint, which the index understands: else each step would read all that is left.
-       and i.n <= v_op.done + least(i_limit, greatest(1, floor(v_op.rate * extract(epoch from v_now + interval '1 second' - v_start))))::bigint;
-    if cardinality(v_ns) > 0 then v_counts := largesse.operation_do(v_op, v_activity, v_ns, v_letters, v_claims); end if;
+       -- Each repair locks in its own order, from the beginning.
+       and i.n <= v_op.done + least(case v_op.kind when 'repair' then 1 else i_limit end, greatest(1, floor(v_op.rate * extract(epoch from v_now + interval '1 second' - v_start))))::bigint;
+    if cardinality(v_ns) > 0 and largesse.operation_is_about_findings(v_op.kind) then
+      v_counts := largesse.finding_do(v_op, v_ns, v_findings);
+    elsif cardinality(v_ns) > 0 then
+      v_counts := largesse.operation_do(v_op, v_activity, v_ns, v_letters, v_claims);
+    end if;
     v_start := v_start + cardinality(v_ns) * interval '1 second' / v_op.rate;
     update largesse.operation o
        set done = o.done + cardinality(v_ns),

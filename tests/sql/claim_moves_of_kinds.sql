@@ -456,7 +456,7 @@ select probe.damage('event_usage_not_matching_claims', 'update largesse.event_us
        probe.damage('waiting_list_not_matching_claims', 'update largesse.stock set waiting = 2 where waiting = 1 and activity_id = (probe.claim(''flood'', 1)).activity_id', 'waiting, 1 in the list, the stock row says 2'),
        probe.damage('waiting_list_not_matching_claims', 'with gone as (delete from largesse.waiting_entry where user_id = 9001) update largesse.stock set waiting = 0 where activity_id = (probe.claim(''flood'', 1)).activity_id',
                     format('claim %s, user 9001 waits for 2, not in the list', (probe.claim('flood', 9001)).id)),
-       probe.damage('stock_not_matching_claims', 'update largesse.stock set remaining = remaining + 1 where segment = 2', 'stock, claims 0 + remaining 5 = total 5; taken 0, claims 0 + remaining 6 = 6; taken 0'),
+       probe.damage('stock_not_matching_claims', 'update largesse.stock set remaining = remaining + 1 where segment = 2', 'stock, claims 0 + remaining 5 = total 5; taken 0, claims 0 + remaining 6 = 6; taken 0; set wrongly'),
        probe.damage('usage_not_matching_claims', 'update largesse.usage set used = 1 where user_id = 10 and period = ''week''',
                     format('usage user 10 week %s, used 2, used 1', date_trunc('week', now() at time zone 'UTC')::date));
 do $$

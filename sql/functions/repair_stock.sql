@@ -1,0 +1,116 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Repairs of counters: what the claims say, counted again under their locks.
+
+-- Stock of an activity: left = total and adjustments less what claims hold, taken = what claims hold, evenly over its segments.
+-- Parameters: i_activity_id, i_claim_id (not used), i_subject ('stock'), i_apply. Result: one row: before, after, outcome; not_repairable where claims hold more than there is.
+-- Locks: the activity, its stock; then as waiting_promote. Errors: 40P01, 40001 (repeat).
+create or replace function largesse.repair_stock(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
+returns table (before text, after text, outcome text)
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_total bigint;  -- null: unlimited
+  v_held  bigint;
+  v_stock record;
+  v_segments int;
+begin
+  perform largesse.repair_lock(i_activity_id, i_apply);
+  select a.stock_total + coalesce((select sum(d.by) from largesse.stock_adjustment d where d.activity_id = a.id), 0), a.segments
+    into v_total, v_segments from largesse.activity a where a.id = i_activity_id;
+  select count(*) as segments, sum(s.remaining) as remaining, sum(s.taken) as taken into v_stock from largesse.stock s where s.activity_id = i_activity_id;
+  select coalesce(sum(c.quantity), 0) into v_held
+    from largesse.claim c where c.activity_id = i_activity_id and c.status in (select s.status from largesse.claim_state s where s.holds_stock);
+  before := case v_stock.segments when 0 then 'no stock row' else format('remaining %s, taken %s', coalesce(v_stock.remaining::text, 'unlimited'), v_stock.taken) end;
+  after := format('remaining %s, taken %s', coalesce((v_total - v_held)::text, 'unlimited'), v_held);
+  outcome := 'repaired';
+  if after = before then
+    outcome := 'already_right';
+  elsif v_total < v_held then
+    outcome := 'not_repairable'; after := format('claims hold %s more than there is', v_held - v_total);
+  elsif i_apply then
+    if v_stock.segments > 0 then v_segments := v_stock.segments; end if;
+    insert into largesse.stock as s (activity_id, segment, remaining, taken)
+      select i_activity_id, p.segment, (v_total - v_held) / v_segments + ((p.place <= (v_total - v_held) % v_segments))::int,
+             v_held / v_segments + ((p.place <= v_held % v_segments))::int
+        from (select w.segment, row_number() over (order by w.segment) as place
+                from (select k.segment from largesse.stock k where k.activity_id = i_activity_id
+                      union all select n::smallint from generate_series(0, v_segments - 1) n where v_stock.segments = 0) w) p
+      on conflict (activity_id, segment) do update set remaining = excluded.remaining, taken = excluded.taken;
+    perform largesse.waiting_promote(i_activity_id, 100);
+  end if;
+  return next;
+end $$;
+
+-- A user's counter of a limit and period. Parameters: i_activity_id, i_claim_id (not used), i_subject ('usage user 7 day 2026-11-29'), i_apply. Result: one row, or none where
+-- the subject is not such a text. Locks: the activity, its stock, the counter. Errors: 40P01 (repeat).
+create or replace function largesse.repair_usage(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
+returns table (before text, after text, outcome text)
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_asked text[] := regexp_match(i_subject, '^usage user ([0-9]{1,19}) ([a-z]+) (-infinity|[0-9]{4}-[0-9]{2}-[0-9]{2})$');
+  v_used  bigint;
+  v_right bigint;
+  v_max   bigint;
+begin
+  if v_asked is null then return; end if;
+  perform largesse.repair_lock(i_activity_id, i_apply);
+  select coalesce(sum(c.quantity), 0), coalesce(max(l.max_count), 0) into v_right, v_max
+    from largesse.activity a
+    join largesse.activity_limit l on l.activity_id = a.id and l.period = v_asked[2]
+    left join largesse.claim c on c.activity_id = i_activity_id and c.user_id = v_asked[1]::bigint
+                              and c.status in (select s.status from largesse.claim_state s where s.holds_allowance)
+                              and largesse.period_start(l.period, c.created_at, a.time_zone) = v_asked[3]::date
+   where a.id = i_activity_id;
+  select u.used into v_used from largesse.usage u
+   where u.activity_id = i_activity_id and u.user_id = v_asked[1]::bigint and u.period = v_asked[2] and u.period_start = v_asked[3]::date;
+  before := format('used %s', coalesce(v_used::text, 'has no counter'));
+  after := format('used %s', v_right);
+  outcome := case when v_right = coalesce(v_used, 0) then 'already_right' else 'repaired' end;
+  if i_apply and outcome = 'repaired' then
+    -- What is over its limit stays so: the next claim is judged by the limit of then.
+    insert into largesse.usage as u (activity_id, user_id, period, period_start, used, max_used)
+      values (i_activity_id, v_asked[1]::bigint, v_asked[2], v_asked[3]::date, v_right, greatest(v_right, v_max))
+      on conflict (activity_id, user_id, period, period_start) do update set used = excluded.used, max_used = greatest(u.max_used, excluded.used);
+  end if;
+  return next;
+end $$;
+
+-- A user's counter of an event. Other sessions change it too, always together with their claims: whoever holds the counter sees all claims whose part is in it.
+-- Parameters: i_activity_id: any of its sessions, i_claim_id (not used), i_subject ('event usage user 7'), i_apply. Result: as repair_usage. Locks: the activity, its stock,
+-- the counter. Errors: 40P01 (repeat).
+create or replace function largesse.repair_event_usage(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
+returns table (before text, after text, outcome text)
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+as $$
+declare
+  v_user  bigint := substring(i_subject from '^event usage user ([0-9]{1,19})$')::bigint;
+  v_event text := (select a.event_code from largesse.activity a where a.id = i_activity_id);
+  v_used  bigint;
+  v_right bigint;
+begin
+  if v_user is null or v_event is null then return; end if;
+  perform largesse.repair_lock(i_activity_id, i_apply);
+  if i_apply then
+    insert into largesse.event_usage (event_code, user_id, used, max_used)
+      select v_event, v_user, 0, coalesce(max(l.max_count), 0) from largesse.activity_limit l where l.activity_id = i_activity_id and l.period = 'event'
+      on conflict do nothing;
+    perform 1 from largesse.event_usage u where u.event_code = v_event and u.user_id = v_user for update;
+  end if;
+  select coalesce(sum(c.quantity), 0) + coalesce((select sum(u.quantity) from largesse.archive_event_usage u where u.event_code = v_event and u.user_id = v_user), 0) into v_right
+    from largesse.activity a
+    join largesse.activity_limit l on l.activity_id = a.id and l.period = 'event'
+    join largesse.claim c on c.activity_id = a.id and c.user_id = v_user
+   where a.event_code = v_event and not largesse.archive_is_away(a.id) and c.status in (select s.status from largesse.claim_state s where s.holds_allowance);
+  select u.used into v_used from largesse.event_usage u where u.event_code = v_event and u.user_id = v_user;
+  before := format('used %s', coalesce(v_used::text, 'has no counter'));
+  after := format('used %s', v_right);
+  outcome := case when v_right = coalesce(v_used, 0) then 'already_right' else 'repaired' end;
+  if i_apply and outcome = 'repaired' then
+    update largesse.event_usage u set used = v_right, max_used = greatest(u.max_used, v_right) where u.event_code = v_event and u.user_id = v_user;
+  end if;
+  return next;
+end $$;
