@@ -21,6 +21,12 @@ const struct daemon_command *reconciler_commands(void)
        audits_command_list},
       {"findings list", FINDING_LIST_USAGE, "what audits found and is not gone", finding_command_list},
       {"findings show", FINDING_SHOW_USAGE, "one finding with its cause and the next step", finding_command_show},
+      {"findings repair", FINDING_ORDER_USAGE,
+       "do the repairs that are offered: each is looked at again under its locks; --dry-run shows what they would "
+       "change",
+       order_command_repair},
+      {"findings resolve", FINDING_ORDER_USAGE,
+       "say why findings are none: they are gone until they say something else", order_command_explain},
       {"dead-letters list", DEAD_LETTER_LIST_USAGE, "what machines could not finish", dead_letter_command_list},
       {"dead-letters groups", DEAD_LETTER_GROUPS_USAGE, "the same by cause, the largest group first",
        dead_letter_command_groups},

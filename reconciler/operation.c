@@ -1,18 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people do about dead letters and delivered claims: what an order says, and how its result is told.
+// What people do about dead letters, delivered claims and findings: what an order says, and how its result is told.
 // Pure; any thread.
 #include "reconciler/operation.h"
 
 #include <string.h>
 
+#include "common/cmdline.h"
 #include "common/compiler.h"
 #include "common/mem.h"
 #include "common/text.h"
 
 const char *operation_kind_name(enum operation_kind kind)
 {
-  static const char *const names[] = {"retry", "refund", "resolve", "roll_back"};
+  static const char *const names[] = {"retry", "refund", "resolve", "roll_back", "repair", "explain"};
   return names[kind];
+}
+
+bool operation_is_about_findings(enum operation_kind kind)
+{
+  return kind == OPERATION_REPAIR || kind == OPERATION_EXPLAIN;
+}
+
+const char *finding_filter_fault(const struct finding_filter *f)
+{
+  int index = 0;
+  if (f->state != NULL && !cmdline_choice(f->state, FINDING_STATES, &index))
+    return "state: must be opened, open, gone or all";
+  if (f->severity != NULL && !cmdline_choice(f->severity, SEVERITIES, &index))
+    return "severity: must be critical, high or medium";
+  if (f->source != NULL && !cmdline_choice(f->source, FINDING_SOURCES, &index))
+    return "source: must be audit or statement";
+  return NULL;
 }
 
 // --- what is meant
@@ -41,15 +59,29 @@ void operation_order_init(struct operation_order *o, enum operation_kind kind)
 
 void operation_order_make_room(struct operation_order *o, size_t count)
 {
-  o->letters = MEM_ARRAY(int64_t, count);
-  o->claims = MEM_ARRAY(struct claim_ref, count);
+  if (operation_is_about_findings(o->kind)) {
+    o->keys = MEM_ARRAY(const char *, count);
+  } else {
+    o->letters = MEM_ARRAY(int64_t, count);
+    o->claims = MEM_ARRAY(struct claim_ref, count);
+  }
   o->room = count;
+}
+
+static enum result add_key(struct operation_order *o, const char *text)
+{
+  size_t len = strlen(text);
+  if (o->key_count == o->room) return RESULT_FULL;
+  if (len == 0 || len > FINDING_KEY_BYTES_MAX || !text_is_utf8(text, len)) return RESULT_INVALID;
+  o->keys[o->key_count++] = text;
+  return RESULT_OK;
 }
 
 enum result operation_order_add(struct operation_order *o, const char *text)
 {
   int64_t letter;
   struct claim_ref claim;
+  if (operation_is_about_findings(o->kind)) return add_key(o, text);
   if (o->letter_count + o->claim_count == o->room) return RESULT_FULL;
   if (operation_target_parse(text, &letter, &claim) != RESULT_OK) return RESULT_INVALID;
   if (letter == 0)
@@ -65,6 +97,7 @@ void operation_order_release(struct operation_order *o)
 {
   mem_free(o->letters);
   mem_free(o->claims);
+  mem_free(o->keys);
 }
 
 enum result operation_order_put_as(struct operation_order *o, const char *text)
@@ -87,8 +120,13 @@ static const struct outcome_text outcomes[] = {
     {"refunded", "refunded ", "would refund ", false},
     {"resolved", "resolved ", "would resolve ", false},
     {"rolledBack", "rolled back ", "would roll back ", false},
+    {"repaired", "repaired ", "would repair ", false},
+    {"explained", "explained ", "would explain ", false},
     {"reversing", "first reversed at the provider: ", NULL, false},
     {"alreadyDone", "already done and skipped: ", NULL, false},
+    {"alreadyRight", "right already: ", NULL, false},
+    {"gone", "gone already: ", NULL, false},
+    {"notRepairable", "for a person to repair, left as they are: ", NULL, true},
     {"notRetryable", "cannot be retried (no claim): ", NULL, false},
     {"notRefundable", "cannot be refunded (no claim): ", NULL, true},
     {"notReversible", "cannot be reversed at their provider, left as they are: ", NULL, true},
@@ -96,7 +134,7 @@ static const struct outcome_text outcomes[] = {
     {"proofNeeded", "need a proof of delivery, left as they are: ", NULL, true},
     {"notFound", "not found: ", NULL, true},
 };
-#define WITH_OWN_VERB 4  // these are told even when there was none
+#define WITH_OWN_VERB 6  // these are told even when there was none
 
 static int64_t number_of(const json_t *result, const char *member)
 {
@@ -115,7 +153,8 @@ void operation_put_summary(const json_t *result, struct buf *out)
 {
   bool is_first = true;
   if (number_of(result, "total") == 0) {
-    buf_puts(out, "no open dead letter is meant");
+    bool is_of_findings = json_object_get(result, "repaired") != NULL || json_object_get(result, "explained") != NULL;
+    buf_puts(out, is_of_findings ? "no finding is meant" : "no open dead letter is meant");
     return;
   }
   for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {

@@ -10,21 +10,28 @@
 #include "common/result.h"
 #include "reconciler/store_operation.h"
 
-#define REASON_CHARS_MAX  500
-#define PROOF_CHARS_MAX   200
-#define KEY_CHARS_MAX     128
-#define OPERATION_IDS_MAX 10000
+#define REASON_CHARS_MAX      500
+#define PROOF_CHARS_MAX       200
+#define KEY_CHARS_MAX         128
+#define OPERATION_IDS_MAX     10000
+#define FINDING_KEY_BYTES_MAX 1024
 
 // "retry", "roll_back": as in SQL.
 const char *operation_kind_name(enum operation_kind kind);
 
+bool operation_is_about_findings(enum operation_kind kind);
+
+// NULL, or what is wrong with a filter of findings: "state: must be …".
+const char *finding_filter_fault(const struct finding_filter *f);
+
 // A letter by its own number ("17") or by its claim ("683000001-5"; then *out_letter is 0). Else RESULT_INVALID.
 MUST_CHECK enum result operation_target_parse(const char *text, int64_t *out_letter, struct claim_ref *out_claim);
 
-// Room for `count` letters and as many claims; operation_order_release frees it.
+// Room for `count` letters and as many claims, or as many findings; operation_order_release frees it.
 void operation_order_init(struct operation_order *o, enum operation_kind kind);
 void operation_order_make_room(struct operation_order *o, size_t count);
-// RESULT_INVALID: neither a letter nor a claim; or a letter, where claims are taken back.
+// A finding's key is borrowed. RESULT_INVALID: neither a letter nor a claim; or a letter, where claims are taken back;
+// no key that a finding can have.
 MUST_CHECK enum result operation_order_add(struct operation_order *o, const char *text);
 void operation_order_release(struct operation_order *o);
 // "delivered" or "not-delivered".
@@ -33,5 +40,6 @@ MUST_CHECK enum result operation_order_put_as(struct operation_order *o, const c
 // One line about the result, an operation or a preview as the database shows it: "retried 6; already done and skipped:
 // 4".
 void operation_put_summary(const json_t *result, struct buf *out);
-// How many of its items could not be done, as they are named: not found, not reversible, not delivered, without proof.
+// How many of its items could not be done, as they are named: not found, not reversible, not delivered, without proof,
+// not repairable.
 int64_t operation_failures(const json_t *result);

@@ -48,6 +48,9 @@ static const char *text_of(const json_t *value, char out_number[24])
 
 static void read_ids(struct order_call *o, struct jsonx_reader *reader)
 {
+  const char *fault = operation_is_about_findings(o->order.kind)
+                          ? "an id is the key of a finding"
+                          : "an id is the number of a letter or of a claim such as 683000001-5";
   const json_t *ids = jsonx_read_array(reader, "ids", false);
   if (ids == NULL) return;
   size_t count = json_array_size(ids);
@@ -57,25 +60,51 @@ static void read_ids(struct order_call *o, struct jsonx_reader *reader)
   }
   operation_order_make_room(&o->order, count);
   for (size_t i = 0; i < count; i++) {
+    const json_t *id = json_array_get(ids, i);
     char number[24];
-    if (operation_order_add(&o->order, text_of(json_array_get(ids, i), number)) == RESULT_OK) continue;
-    jsonx_reader_fail(reader, "ids", "an id is the number of a letter or of a claim such as 683000001-5");
+    // A key is borrowed from the body.
+    bool is_text = json_is_string(id) || !operation_is_about_findings(o->order.kind);
+    if (is_text && operation_order_add(&o->order, text_of(id, number)) == RESULT_OK) continue;
+    jsonx_reader_fail(reader, "ids", fault);
     return;
+  }
+}
+
+static void read_letter_filter(struct dead_letter_filter *out, struct jsonx_reader *f)
+{
+  out->provider = jsonx_read_text(f, "provider", false, FILTER_CHARS_MAX);
+  out->cause = jsonx_read_text(f, "cause", false, FILTER_CHARS_MAX);
+  out->activity_code = jsonx_read_text(f, "activityCode", false, FILTER_CHARS_MAX);
+  out->fingerprint = jsonx_read_text(f, "fingerprint", false, FINGERPRINT_CHARS_MAX);
+}
+
+static void read_finding_filter(struct finding_filter *out, struct jsonx_reader *f)
+{
+  out->state = jsonx_read_text(f, "state", false, FILTER_CHARS_MAX);
+  out->kind = jsonx_read_text(f, "kind", false, FILTER_CHARS_MAX);
+  out->severity = jsonx_read_text(f, "severity", false, FILTER_CHARS_MAX);
+  out->activity_code = jsonx_read_text(f, "activityCode", false, FILTER_CHARS_MAX);
+  out->provider = jsonx_read_text(f, "provider", false, FILTER_CHARS_MAX);
+  out->source = jsonx_read_text(f, "source", false, FILTER_CHARS_MAX);
+  static const char *const members[] = {"state", "severity", "source"};
+  const char *fault = finding_filter_fault(out);
+  for (size_t i = 0; fault != NULL && i < ARRAY_LEN(members); i++) {
+    size_t len = strlen(members[i]);
+    if (strncmp(fault, members[i], len) == 0) jsonx_reader_fail(f, members[i], fault + len + 2);
   }
 }
 
 static void read_filter(struct order_call *o, struct jsonx_reader *reader)
 {
   const json_t *filter = jsonx_read_object(reader, "filter", false);
-  struct dead_letter_filter *out = &o->order.filter;
   struct jsonx_reader f;
   if (filter == NULL) return;
   o->order.by_filter = true;
   jsonx_reader_init(&f, filter, "filter");
-  out->provider = jsonx_read_text(&f, "provider", false, FILTER_CHARS_MAX);
-  out->cause = jsonx_read_text(&f, "cause", false, FILTER_CHARS_MAX);
-  out->activity_code = jsonx_read_text(&f, "activityCode", false, FILTER_CHARS_MAX);
-  out->fingerprint = jsonx_read_text(&f, "fingerprint", false, FINGERPRINT_CHARS_MAX);
+  if (operation_is_about_findings(o->order.kind))
+    read_finding_filter(&o->order.findings, &f);
+  else
+    read_letter_filter(&o->order.filter, &f);
   if (jsonx_reader_finish(&f) != RESULT_OK) jsonx_reader_fail(reader, "filter", f.fault);
 }
 
@@ -273,6 +302,8 @@ static void take_order(struct web_request *web, enum operation_kind kind) { begi
 void operation_api_retry(struct web_request *web) { take_order(web, OPERATION_RETRY); }
 void operation_api_refund(struct web_request *web) { take_order(web, OPERATION_REFUND); }
 void operation_api_resolve(struct web_request *web) { take_order(web, OPERATION_RESOLVE); }
+void operation_api_repair(struct web_request *web) { take_order(web, OPERATION_REPAIR); }
+void operation_api_explain(struct web_request *web) { take_order(web, OPERATION_EXPLAIN); }
 
 void operation_api_roll_back(struct web_request *web)
 {

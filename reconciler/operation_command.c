@@ -27,8 +27,8 @@ static const char *list_fault(const struct list_options *o, int64_t *out_after)
   int index = 0;
   if (!cmdline_choice(o->state, "running|done|cancelled|all", &index))
     return "--state must be running, done, cancelled or all";
-  if (o->kind != NULL && !cmdline_choice(o->kind, "retry|refund|resolve|roll_back", &index))
-    return "--kind must be retry, refund, resolve or roll_back";
+  if (o->kind != NULL && !cmdline_choice(o->kind, OPERATION_KINDS, &index))
+    return "--kind must be retry, refund, resolve, roll_back, repair or explain";
   if (!cmdline_choice(o->format, "text|json", &index)) return "--format must be text or json";
   if (o->after != NULL && (text_to_i64(o->after, strlen(o->after), out_after) != RESULT_OK || *out_after < 1))
     return "--after must be the id of an operation";

@@ -5,9 +5,9 @@
 
 #include "common/log.h"
 
-#define OPERATION_LIST_USAGE                                                                                         \
-  "[--state running|done|cancelled|all] [--kind retry|refund|resolve|roll_back] [--after ID] [--limit N] [--format " \
-  "text|json]"
+#define OPERATION_LIST_USAGE                                                                                  \
+  "[--state running|done|cancelled|all] [--kind retry|refund|resolve|roll_back|repair|explain] [--after ID] " \
+  "[--limit N] [--format text|json]"
 #define OPERATION_SHOW_USAGE   "ID [--items] [--format text|json]"
 #define OPERATION_CANCEL_USAGE "ID --reason TEXT [--format text|json]"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `reconciler dead-letters retry|refund|resolve` and `claims roll-back`.
+// `reconciler dead-letters retry|refund|resolve`, `findings repair|resolve` and `claims roll-back`.
 // Owner: the command; blocking.
 #include "reconciler/order_command.h"
 
@@ -23,16 +23,17 @@ struct order_options {
 
 // --- the order
 
-static bool parse(struct cli *c, struct operation_order *order, struct order_options *o, int argc, char **argv,
-                  size_t *out_words)
+#define SHARED_OPTIONS 5
+#define OPTIONS_MAX    12
+
+// What each kind takes beside what all do. Returns how many.
+static size_t put_options(struct cmdline_option *out, struct operation_order *order, struct order_options *o)
 {
-  const struct cmdline_option options[] = {
-      {"--format", &o->format, NULL},
-      {"--reason", &order->reason, NULL},
-      {"--rate", &o->rate, NULL},
-      {"--key", &order->key, NULL},
-      {"--dry-run", NULL, &order->is_dry_run},
-      // Not for roll-backs:
+  const struct cmdline_option shared[SHARED_OPTIONS] = {
+      {"--format", &o->format, NULL}, {"--reason", &order->reason, NULL},      {"--rate", &o->rate, NULL},
+      {"--key", &order->key, NULL},   {"--dry-run", NULL, &order->is_dry_run},
+  };
+  const struct cmdline_option of_letters[] = {
       {"--provider", &order->filter.provider, NULL},
       {"--cause", &order->filter.cause, NULL},
       {"--activity", &order->filter.activity_code, NULL},
@@ -42,7 +43,32 @@ static bool parse(struct cli *c, struct operation_order *order, struct order_opt
       {"--proof", &order->proof, NULL},
       {"--as", &o->as, NULL},
   };
-  size_t count = order->kind == OPERATION_ROLL_BACK ? 5 : order->kind == OPERATION_RESOLVE ? 12 : 10;
+  const struct cmdline_option of_findings[] = {
+      {"--kind", &order->findings.kind, NULL},
+      {"--severity", &order->findings.severity, NULL},
+      {"--state", &order->findings.state, NULL},
+      {"--activity", &order->findings.activity_code, NULL},
+      {"--provider", &order->findings.provider, NULL},
+      {"--source", &order->findings.source, NULL},
+      {"--all", NULL, &o->all},
+  };
+  _Static_assert(SHARED_OPTIONS + ARRAY_LEN(of_letters) <= OPTIONS_MAX, "room for all");
+  _Static_assert(SHARED_OPTIONS + ARRAY_LEN(of_findings) <= OPTIONS_MAX, "room for all");
+  memcpy(out, shared, sizeof shared);
+  if (order->kind == OPERATION_ROLL_BACK) return SHARED_OPTIONS;
+  bool is_of_findings = operation_is_about_findings(order->kind);
+  size_t count = is_of_findings                     ? ARRAY_LEN(of_findings)
+                 : order->kind == OPERATION_RESOLVE ? ARRAY_LEN(of_letters)
+                                                    : ARRAY_LEN(of_letters) - 2;
+  memcpy(out + SHARED_OPTIONS, is_of_findings ? of_findings : of_letters, count * sizeof *out);
+  return SHARED_OPTIONS + count;
+}
+
+static bool parse(struct cli *c, struct operation_order *order, struct order_options *o, int argc, char **argv,
+                  size_t *out_words)
+{
+  struct cmdline_option options[OPTIONS_MAX];
+  size_t count = put_options(options, order, o);
   char why[CMDLINE_WHY_BYTES] = "";
   int format = 0;
   const char *fault = cmdline_parse(options, count, argc, argv, out_words, why) == RESULT_OK ? NULL : why;
@@ -53,11 +79,22 @@ static bool parse(struct cli *c, struct operation_order *order, struct order_opt
   return fault == NULL;
 }
 
+static const char *findings_fault(const struct finding_filter *f, const struct order_options *o, size_t words)
+{
+  bool has_filter = f->state != NULL || f->kind != NULL || f->severity != NULL || f->activity_code != NULL ||
+                    f->provider != NULL || f->source != NULL;
+  if (words > 0 && (has_filter || o->all)) return "name findings or give a filter, not both";
+  if (words == 0 && !has_filter && !o->all) return "name findings, give a filter, or say --all";
+  if (words > OPERATION_IDS_MAX) return "at most 10000 findings can be named";
+  return finding_filter_fault(f);
+}
+
 static const char *targets_fault(const struct operation_order *order, const struct order_options *o, size_t words)
 {
   const struct dead_letter_filter *f = &order->filter;
   bool has_filter = f->provider != NULL || f->cause != NULL || f->activity_code != NULL || f->fingerprint != NULL;
   if (order->kind == OPERATION_ROLL_BACK) return words == 0 ? "name the claims" : NULL;
+  if (operation_is_about_findings(order->kind)) return findings_fault(&order->findings, o, words);
   if (words > 0 && (has_filter || o->all)) return "name letters or give a filter, not both";
   if (words == 0 && !has_filter && !o->all) return "name letters, give a filter, or say --all";
   return words > OPERATION_IDS_MAX ? "at most 10000 letters can be named" : NULL;
@@ -93,6 +130,7 @@ static const char *name_targets(struct operation_order *order, char **argv, size
   operation_order_make_room(order, words);
   for (size_t i = 0; i < words; i++) {
     if (operation_order_add(order, argv[i]) == RESULT_OK) continue;
+    if (operation_is_about_findings(order->kind)) return "a finding is named by its key, as the list shows it";
     return order->kind == OPERATION_ROLL_BACK ? "a claim's id is such as 683000001-5"
                                               : "an id is the number of a letter or of a claim such as 683000001-5";
   }
@@ -176,6 +214,11 @@ static void put_lines(const json_t *result, struct buf *out)
   const json_t *items = json_object_get(result, "items");
   for (size_t i = 0; i < json_array_size(items); i++) {
     const json_t *item = json_array_get(items, i);
+    if (json_object_get(item, "key") != NULL) {
+      buf_printf(out, "%s\n  %s: %s -> %s\n", text_of(item, "key"), text_of(item, "outcome"), text_of(item, "before"),
+                 text_of(item, "after"));
+      continue;
+    }
     buf_printf(out, "%-8s  %-20s  %s\n", text_of(item, "id"), text_of(item, "claimId"), text_of(item, "outcome"));
   }
   operation_put_summary(result, out);
@@ -261,6 +304,20 @@ int order_command_resolve(const void *config, struct log *log, int argc, char **
   (void)log;
   struct cli c = reconciler_cli("dead-letters resolve", DEAD_LETTER_RESOLVE_USAGE);
   return command(OPERATION_RESOLVE, &c, config, argc, argv);
+}
+
+int order_command_repair(const void *config, struct log *log, int argc, char **argv)
+{
+  (void)log;
+  struct cli c = reconciler_cli("findings repair", FINDING_ORDER_USAGE);
+  return command(OPERATION_REPAIR, &c, config, argc, argv);
+}
+
+int order_command_explain(const void *config, struct log *log, int argc, char **argv)
+{
+  (void)log;
+  struct cli c = reconciler_cli("findings resolve", FINDING_ORDER_USAGE);
+  return command(OPERATION_EXPLAIN, &c, config, argc, argv);
 }
 
 int order_command_roll_back(const void *config, struct log *log, int argc, char **argv)

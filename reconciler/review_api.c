@@ -8,6 +8,7 @@
 #include "common/cmdline.h"
 #include "common/text.h"
 #include "reconciler/call_list.h"
+#include "reconciler/operation.h"
 #include "reconciler/store_operation.h"
 
 // Which letters. False after a 400.
@@ -68,18 +69,24 @@ void review_api_dead_letter_groups(struct web_request *web)
 void review_api_findings(struct web_request *web)
 {
   struct finding_filter f;
-  const char *after = NULL;
+  const char *after = NULL, *sort = NULL;
   int64_t limit;
   int index;
-  if (!call_list_limit(web, &limit) || !call_text(web, "after", &after) || !call_text(web, "state", &f.state) ||
-      !call_text(web, "kind", &f.kind) || !call_text(web, "activityCode", &f.activity_code))
+  if (!call_list_limit(web, &limit) || !call_text(web, "after", &after) || !call_text(web, "sort", &sort) ||
+      !call_text(web, "state", &f.state) || !call_text(web, "kind", &f.kind) ||
+      !call_text(web, "severity", &f.severity) || !call_text(web, "activityCode", &f.activity_code) ||
+      !call_text(web, "provider", &f.provider) || !call_text(web, "source", &f.source))
     return;
-  if (f.state != NULL && !cmdline_choice(f.state, "opened|open|gone|all", &index)) {
-    call_refuse(web, "state: must be opened, open, gone or all");
+  const char *fault = finding_filter_fault(&f);
+  if (fault == NULL && sort != NULL && !cmdline_choice(sort, FINDING_SORTS, &index))
+    fault = "sort: must be key, severity, openedAt or -openedAt";
+  if (fault != NULL) {
+    call_refuse(web, fault);
     return;
   }
   struct call *c = call_list_new(web, limit, CALL_PLACE_TEXT);
-  call_send(c, store_finding_list(call_args(c), &f, after != NULL ? after : "", limit + 1));
+  call_send(c,
+            store_finding_list(call_args(c), &f, sort != NULL ? sort : "key", after != NULL ? after : "", limit + 1));
 }
 
 void review_api_audits(struct web_request *web)
@@ -116,8 +123,8 @@ void review_api_operations(struct web_request *web)
     call_refuse(web, "state: must be running, done, cancelled or all");
     return;
   }
-  if (kind != NULL && !cmdline_choice(kind, "retry|refund|resolve|roll_back", &index)) {
-    call_refuse(web, "kind: must be retry, refund, resolve or roll_back");
+  if (kind != NULL && !cmdline_choice(kind, OPERATION_KINDS, &index)) {
+    call_refuse(web, "kind: must be retry, refund, resolve, roll_back, repair or explain");
     return;
   }
   struct call *c = call_list_new(web, limit, CALL_PLACE_NUMBER);

@@ -176,12 +176,16 @@ const struct db_statement *store_audit_runs(struct db_args *args, int64_t after,
 
 // --- lists
 
-const struct db_statement *store_finding_list(struct db_args *args, const struct finding_filter *f, const char *after,
-                                              int64_t limit)
+const struct db_statement *store_finding_list(struct db_args *args, const struct finding_filter *f, const char *sort,
+                                              const char *after, int64_t limit)
 {
   db_args_text(args, f->state);
   db_args_text(args, f->kind);
+  db_args_text(args, f->severity);
   db_args_text(args, f->activity_code);
+  db_args_text(args, f->provider);
+  db_args_text(args, f->source);
+  db_args_text(args, sort);
   db_args_text(args, after);
   db_args_i64(args, limit);
   return &SQL_FINDING_LIST;

@@ -48,10 +48,15 @@ const struct db_statement *store_audit_runs(struct db_args *args, int64_t after,
 // --- lists: the first column is where the next page begins, the second the item as JSON; shows: one column, the item
 // as JSON
 struct finding_filter {
-  const char *state, *kind, *activity_code;
+  const char *state, *kind, *severity, *activity_code, *provider, *source;
 };  // NULL: any (state: all but gone)
-const struct db_statement *store_finding_list(struct db_args *args, const struct finding_filter *f, const char *after,
-                                              int64_t limit);
+#define FINDING_STATES  "opened|open|gone|all"
+#define FINDING_SORTS   "key|severity|openedAt|-openedAt"
+#define FINDING_SOURCES "audit|statement"
+#define SEVERITIES      "critical|high|medium"
+// sort: one of FINDING_SORTS; after: the place of the last one seen, "" to begin.
+const struct db_statement *store_finding_list(struct db_args *args, const struct finding_filter *f, const char *sort,
+                                              const char *after, int64_t limit);
 const struct db_statement *store_finding_show(struct db_args *args, const char *key);
 
 #define FINGERPRINT_CHARS_MAX 400

@@ -25,9 +25,38 @@ static void put_claims(struct db_args *args, const struct operation_order *o)
   db_args_array_end(args);
 }
 
-// The first eight of both statements: what is meant.
+static void put_keys(struct db_args *args, const struct operation_order *o)
+{
+  db_args_array(args, DB_ARRAY_TEXT);
+  for (size_t i = 0; i < o->key_count; i++) db_args_array_text(args, o->keys[i], strlen(o->keys[i]));
+  db_args_array_end(args);
+}
+
+static void put_finding_targets(struct db_args *args, const struct operation_order *o)
+{
+  db_args_text(args, operation_kind_name(o->kind));
+  for (int i = 0; i < 3; i++) db_args_null(args);
+  db_args_text(args, o->findings.provider);
+  db_args_null(args);
+  db_args_text(args, o->findings.activity_code);
+  db_args_null(args);
+  if (o->by_filter)
+    db_args_null(args);
+  else
+    put_keys(args, o);
+  db_args_text(args, o->findings.state);
+  db_args_text(args, o->findings.kind);
+  db_args_text(args, o->findings.severity);
+  db_args_text(args, o->findings.source);
+}
+
+// The first thirteen of both statements: what is meant.
 static void put_targets(struct db_args *args, const struct operation_order *o)
 {
+  if (operation_is_about_findings(o->kind)) {
+    put_finding_targets(args, o);
+    return;
+  }
   db_args_text(args, operation_kind_name(o->kind));
   if (o->by_filter) {
     for (int i = 0; i < 3; i++) db_args_null(args);
@@ -39,6 +68,7 @@ static void put_targets(struct db_args *args, const struct operation_order *o)
   db_args_text(args, o->filter.cause);
   db_args_text(args, o->filter.activity_code);
   db_args_text(args, o->filter.fingerprint);
+  for (int i = 0; i < 5; i++) db_args_null(args);
 }
 
 const struct db_statement *store_operation_preview(struct db_args *args, const struct operation_order *o)

@@ -6,7 +6,16 @@
 #include "common/db.h"
 #include "reconciler/store.h"
 
-enum operation_kind { OPERATION_RETRY, OPERATION_REFUND, OPERATION_RESOLVE, OPERATION_ROLL_BACK };
+// The last two are about findings, the others about letters and claims.
+enum operation_kind {
+  OPERATION_RETRY,
+  OPERATION_REFUND,
+  OPERATION_RESOLVE,
+  OPERATION_ROLL_BACK,
+  OPERATION_REPAIR,
+  OPERATION_EXPLAIN
+};
+#define OPERATION_KINDS "retry|refund|resolve|roll_back|repair|explain"
 
 // What somebody asks for. Texts are borrowed; NULL where nothing is said.
 struct operation_order {
@@ -14,8 +23,10 @@ struct operation_order {
   bool by_filter;  // else what is named
   int64_t *letters;
   struct claim_ref *claims;
-  size_t letter_count, claim_count, room;
+  const char **keys;  // of findings
+  size_t letter_count, claim_count, key_count, room;
   struct dead_letter_filter filter;
+  struct finding_filter findings;
   const char *actor, *reason, *proof, *key;
   bool is_not_delivered;  // of a resolve
   bool is_dry_run;

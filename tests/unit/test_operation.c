@@ -93,6 +93,11 @@ static void a_result_is_one_line_and_its_failures_count(void **state)
     int64_t failures;
   } cases[] = {
       {"{\"dryRun\":false,\"total\":0,\"retried\":0}", "no open dead letter is meant", 0},
+      {"{\"dryRun\":false,\"total\":0,\"repaired\":0}", "no finding is meant", 0},
+      {"{\"dryRun\":true,\"total\":0,\"explained\":0}", "no finding is meant", 0},
+      {"{\"dryRun\":true,\"total\":5,\"repaired\":2,\"alreadyRight\":1,\"notRepairable\":1,\"gone\":1}",
+       "would repair 2; right already: 1; gone already: 1; for a person to repair, left as they are: 1", 1},
+      {"{\"dryRun\":false,\"total\":2,\"explained\":1,\"gone\":0,\"notFound\":1}", "explained 1; not found: 1", 1},
       {"{\"dryRun\":false,\"total\":10,\"retried\":6,\"alreadyDone\":4,\"notRetryable\":0,\"notFound\":0}",
        "retried 6; already done and skipped: 4", 0},
       {"{\"dryRun\":true,\"total\":2,\"retried\":1,\"alreadyDone\":1,\"notRetryable\":0,\"notFound\":0}",
@@ -123,9 +128,45 @@ static void a_result_is_one_line_and_its_failures_count(void **state)
   }
 }
 
+static void findings_are_named_by_keys_of_any_kind(void **state)
+{
+  (void)state;
+  struct operation_order o;
+  char longest[FINDING_KEY_BYTES_MAX + 2];
+  memset(longest, 'k', sizeof longest - 1);
+  longest[sizeof longest - 1] = '\0';
+  operation_order_init(&o, OPERATION_REPAIR);
+  operation_order_make_room(&o, 3);
+  assert_int_equal(operation_order_add(&o, ""), RESULT_INVALID);
+  assert_int_equal(operation_order_add(&o, "\xff"), RESULT_INVALID);
+  assert_int_equal(operation_order_add(&o, longest), RESULT_INVALID);
+  assert_int_equal(operation_order_add(&o, longest + 1), RESULT_OK);
+  assert_int_equal(operation_order_add(&o, "usage_not_matching_claims:1:usage user 7 day 2026-11-29"), RESULT_OK);
+  assert_int_equal(operation_order_add(&o, "12"), RESULT_OK);
+  assert_int_equal(operation_order_add(&o, "one too many"), RESULT_FULL);
+  assert_true(o.key_count == 3 && o.letter_count == 0 && o.claim_count == 0);
+  operation_order_release(&o);
+}
+
+static void filters_of_findings_are_looked_at(void **state)
+{
+  (void)state;
+  assert_null(finding_filter_fault(&(struct finding_filter){.state = NULL}));
+  assert_null(finding_filter_fault(
+      &(struct finding_filter){.state = "all", .severity = "high", .source = "statement", .kind = "anything"}));
+  assert_string_equal(finding_filter_fault(&(struct finding_filter){.state = "lost"}),
+                      "state: must be opened, open, gone or all");
+  assert_string_equal(finding_filter_fault(&(struct finding_filter){.severity = "low"}),
+                      "severity: must be critical, high or medium");
+  assert_string_equal(finding_filter_fault(&(struct finding_filter){.source = "rumour"}),
+                      "source: must be audit or statement");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(findings_are_named_by_keys_of_any_kind),
+      cmocka_unit_test(filters_of_findings_are_looked_at),
       cmocka_unit_test(ids_name_letters_or_claims),
       cmocka_unit_test(an_order_takes_both_and_a_roll_back_only_claims),
       cmocka_unit_test(delivered_or_not),
