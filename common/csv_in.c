@@ -64,6 +64,11 @@ struct csv_reader *csv_reader_new(csv_row_fn *on_row, void *ctx)
   return r;
 }
 
+void csv_reader_set_delimiter(struct csv_reader *r, char delimiter)
+{
+  csv_set_delim(&r->parser, (unsigned char)delimiter);
+}
+
 void csv_reader_free(struct csv_reader *r)
 {
   if (r == NULL) return;

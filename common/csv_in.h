@@ -10,7 +10,7 @@
 
 #include "common/result.h"
 
-#define CSV_CELLS_MAX     32             // of a row; what a row has more is only counted
+#define CSV_CELLS_MAX     128            // of a row; what a row has more is only counted
 #define CSV_ROW_BYTES_MAX (1024 * 1024)  // as it stands in the file
 
 struct csv_cell {
@@ -22,7 +22,8 @@ typedef void csv_row_fn(void *ctx, int64_t line, const struct csv_cell *cells, s
 
 struct csv_reader;
 struct csv_reader *csv_reader_new(csv_row_fn *on_row, void *ctx);
-void csv_reader_free(struct csv_reader *r);  // NULL is allowed
+void csv_reader_set_delimiter(struct csv_reader *r, char delimiter);  // before the first byte; else it is a comma
+void csv_reader_free(struct csv_reader *r);                           // NULL is allowed
 // RESULT_INVALID: a quote that is not closed or stands inside a cell; RESULT_TOO_BIG: a row without end. Nothing may be
 // fed after that. csv_reader_line tells where that row begins.
 MUST_CHECK enum result csv_reader_feed(struct csv_reader *r, const char *bytes, size_t len);

@@ -35,12 +35,24 @@ void signature_free(struct signature *s)
   mem_free(s);
 }
 
-void signature_sha256(struct signature *s, const void *bytes, size_t len, uint8_t out[SIGNATURE_SHA256_BYTES])
+void signature_sha256_begin(struct signature *s) { ENSURE(EVP_DigestInit_ex2(s->digest, s->sha256, NULL) == 1); }
+
+void signature_sha256_add(struct signature *s, const void *bytes, size_t len)
+{
+  ENSURE(EVP_DigestUpdate(s->digest, bytes, len) == 1);
+}
+
+void signature_sha256_end(struct signature *s, uint8_t out[SIGNATURE_SHA256_BYTES])
 {
   unsigned out_len = 0;
-  ENSURE(EVP_DigestInit_ex2(s->digest, s->sha256, NULL) == 1);
-  ENSURE(EVP_DigestUpdate(s->digest, bytes, len) == 1);
   ENSURE(EVP_DigestFinal_ex(s->digest, out, &out_len) == 1 && out_len == SIGNATURE_SHA256_BYTES);
+}
+
+void signature_sha256(struct signature *s, const void *bytes, size_t len, uint8_t out[SIGNATURE_SHA256_BYTES])
+{
+  signature_sha256_begin(s);
+  signature_sha256_add(s, bytes, len);
+  signature_sha256_end(s, out);
 }
 
 void signature_hmac_two(struct signature *s, const void *key, size_t key_len, const void *head, size_t head_len,

@@ -17,6 +17,10 @@ void signature_free(struct signature *s);
 
 #define SIGNATURE_SHA256_BYTES 32
 void signature_sha256(struct signature *s, const void *bytes, size_t len, uint8_t out[SIGNATURE_SHA256_BYTES]);
+// The same of bytes that come piece by piece; one at a time, and nothing else that hashes in between.
+void signature_sha256_begin(struct signature *s);
+void signature_sha256_add(struct signature *s, const void *bytes, size_t len);
+void signature_sha256_end(struct signature *s, uint8_t out[SIGNATURE_SHA256_BYTES]);
 void signature_hmac_sha256(struct signature *s, const void *key, size_t key_len, const void *bytes, size_t len,
                            uint8_t out[SIGNATURE_SHA256_BYTES]);
 

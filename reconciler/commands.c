@@ -10,6 +10,7 @@
 #include "reconciler/night_command.h"
 #include "reconciler/operation_command.h"
 #include "reconciler/order_command.h"
+#include "reconciler/statement_command.h"
 
 const struct daemon_command *reconciler_commands(void)
 {
@@ -52,6 +53,13 @@ const struct daemon_command *reconciler_commands(void)
        "the report of a business date, made now if it has none; without DATE the latest one that is over",
        night_command_night},
       {"report list", REPORT_LIST_USAGE, "the nights' reports, newest first", night_command_list},
+      {"statement import", STATEMENT_IMPORT_USAGE,
+       "store a provider's statement by its profile and match it with what we hold; status 1 with findings",
+       statement_command_import},
+      {"statement list", STATEMENT_LIST_USAGE, "statements that were imported, newest first", statement_command_list},
+      {"statement show", STATEMENT_SHOW_USAGE, "one statement with its figures, or its lines", statement_command_show},
+      {"statement match", STATEMENT_MATCH_USAGE,
+       "match one once more, or what is open of a provider or of all; status 1 with findings", statement_command_match},
       {NULL, NULL, NULL, NULL},
   };
   return commands;

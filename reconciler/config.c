@@ -6,8 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reconciler/statement_keys.h"
+#include "reconciler/statement_profile.h"
+
 #define AT(member) offsetof(struct reconciler_conf, member)
 #define SECOND     INT64_C(1000000)
+
+static const struct conf_key statement_keys[] = {STATEMENT_CONF_KEYS};
+static const struct conf_table statement_table = {statement_keys, ARRAY_LEN(statement_keys),
+                                                  sizeof(struct statement_conf)};
 
 // clang-format off
 static const struct conf_key keys[] = {
@@ -24,7 +31,9 @@ static const struct conf_key keys[] = {
   {"reconciler.dead_letters.batch_rows", CONF_INT, AT(operations.batch_rows), "500", 1, 5000, CONF_RELOADABLE, NULL, NULL, "dead letters that one statement of an operation handles at most"},
   {"reconciler.operations.rate", CONF_INT, AT(operations.rate), "200", 1, 10000, CONF_RELOADABLE, NULL, NULL, "dead letters or claims a second that an operation handles, unless it says otherwise; up to a second's worth at once"},
   {"reconciler.operations.every", CONF_SPAN, AT(operations.every), "500ms", 10000, 60 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often a reconciler looks for operations to go on with"},
+  {"reconciler.statement_bytes_max", CONF_SIZE, AT(statement_bytes_max), "256MiB", 1024, INT64_C(4) << 30, CONF_RELOADABLE, NULL, NULL, "largest statement of a provider that is imported or fetched; over HTTP 256MiB at most"},
   {"reconciler.figures_every", CONF_SPAN, AT(figures_every), "10s", 100000, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often findings and dead letters are counted for the metrics"},
+  {"reconciler.statements", CONF_MAP, AT(statements), NULL, 0, 0, 0, NULL, &statement_table, "how the statements of each provider are written, a block each"},
   {"scheduler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the scheduler"},
   {"fulfiller", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the fulfiller"},
 };
@@ -44,7 +53,7 @@ enum result reconciler_conf_check(const void *config, const char *file, bool rea
   const char *fault = NULL;
   if (!is_time_of_day(conf->night.at)) fault = "at: must be a time of day such as 02:00";
   if (conf->night.time_zone[0] == '\0') fault = "time_zone: must be a zone such as Europe/Berlin";
-  if (fault == NULL) return RESULT_OK;
+  if (fault == NULL) return statement_profile_check_all(&conf->statements, file, out_fault);
   (void)snprintf(out_fault->text, sizeof out_fault->text, "%s%sreconciler.night.%s", file != NULL ? file : "",
                  file != NULL ? ": " : "", fault);
   return RESULT_INVALID;
@@ -55,3 +64,5 @@ const struct conf_table *reconciler_conf_table(void)
   static const struct conf_table table = {keys, ARRAY_LEN(keys), sizeof(struct reconciler_conf)};
   return &table;
 }
+
+const struct conf_table *statement_conf_table(void) { return &statement_table; }

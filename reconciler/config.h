@@ -33,6 +33,8 @@ struct reconciler_conf {
   struct audit_conf audit;
   struct operations_conf operations;
   struct night_conf night;
+  uint64_t statement_bytes_max;  // of a file
+  struct conf_map statements;    // struct statement_conf by provider
   struct span figures_every;
 };
 

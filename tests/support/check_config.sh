@@ -3,7 +3,7 @@
 # One configuration test: check_config.sh BIN_DIR FILE.yaml. Beside the file lies
 #   FILE.fault  the line that `-t` must print, with exit status 78 (FILE stands for the file's path), or
 #   FILE.ok     `-t` must accept it, `config print` must have each of these lines, and what it prints must load as the same
-# Without FILE.yaml: check_config.sh BIN_DIR shipped   config/largesse.yaml must hold the built-in values, providers aside
+# Without FILE.yaml: check_config.sh BIN_DIR shipped   config/largesse.yaml must hold the built-in values, providers and statements aside
 # Lines at the head of the YAML file may say:  # daemons: scheduler fulfiller     and     # env: LARGESSE_LOG__LEVEL=debug
 set -u
 bin=$1 file=$2 base=${2%.yaml} failed=0
@@ -35,8 +35,8 @@ check_ok() {
 
 check_shipped() {
   for daemon in scheduler fulfiller reconciler; do
-    diff -u --label built-in --label config/largesse.yaml <("$bin/$daemon" -c /dev/null config print | sed '/providers/,$d') \
-      <("$bin/$daemon" -c config/largesse.yaml config print | sed '/providers/,$d') || failed=1
+    diff -u --label built-in --label config/largesse.yaml <("$bin/$daemon" -c /dev/null config print | sed '/providers\|statements:/,$d') \
+      <("$bin/$daemon" -c config/largesse.yaml config print | sed '/providers\|statements:/,$d') || failed=1
   done
   exit $failed
 }
