@@ -115,11 +115,25 @@ static void nothing_grows_without_end(void **state)
   assert_int_equal(read_in_pieces(text + 3, CSV_ROW_BYTES_MAX - 1, 65536, &out, &line), RESULT_OK);
   assert_int_equal(out.len, CSV_ROW_BYTES_MAX - 1 + 5);
   buf_clear(&out);
-  memset(text, ',', 39);
-  text[39] = '\n';
-  assert_int_equal(read_in_pieces(text, 40, 7, &out, &line), RESULT_OK);
+  memset(text, ',', CSV_CELLS_MAX + 7);
+  text[CSV_CELLS_MAX + 7] = '\n';
+  assert_int_equal(read_in_pieces(text, CSV_CELLS_MAX + 8, 7, &out, &line), RESULT_OK);
   assert_non_null(strstr(buf_text(&out), "[]+8 "));
   mem_free(text);
+  buf_release(&out);
+}
+
+static void another_character_may_stand_between_columns(void **state)
+{
+  (void)state;
+  struct buf out;
+  buf_init(&out, 100);
+  struct csv_reader *r = csv_reader_new(on_row, &out);
+  csv_reader_set_delimiter(r, '\t');
+  assert_int_equal(csv_reader_feed(r, "a,b\t\"c\td\"\t\te\n", 13), RESULT_OK);
+  assert_int_equal(csv_reader_end(r), RESULT_OK);
+  assert_string_equal(buf_text(&out), "1:[a,b][c\td][][e] ");
+  csv_reader_free(r);
   buf_release(&out);
 }
 
@@ -142,6 +156,7 @@ int main(void)
       cmocka_unit_test(quoted_cells_hold_anything),
       cmocka_unit_test(a_broken_quote_names_its_line),
       cmocka_unit_test(nothing_grows_without_end),
+      cmocka_unit_test(another_character_may_stand_between_columns),
       cmocka_unit_test(a_nul_is_a_byte_of_its_cell),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
