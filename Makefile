@@ -10,7 +10,7 @@ GEN := $(BUILD)/gen
 VERSION := 0.1.0
 
 CC ?= gcc
-PKGS := libevent libpq librabbitmq libcurl jansson yaml-0.1 libcrypto
+PKGS := libevent libpq librabbitmq libcurl jansson yaml-0.1 libcrypto zlib
 CPPFLAGS += -I. -I$(GEN) -D_GNU_SOURCE -DLARGESSE_VERSION='"$(VERSION)"' $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 WARN := -Wall -Wextra -Werror -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
 CFLAGS_release := -O2 -g

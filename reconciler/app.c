@@ -13,6 +13,7 @@
 #include "reconciler/night_worker.h"
 #include "reconciler/now.h"
 #include "reconciler/operation_worker.h"
+#include "reconciler/retention_worker.h"
 #include "reconciler/routes.h"
 
 #define HEALTH_EVERY      span_ms(200)
@@ -83,6 +84,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   app->operations = operation_worker_new(rt, app->db, &app->conf.operations);
   app->nights = night_worker_new(rt, app->db, &app->conf, app->figures);
   app->now = now_worker_new(rt, app->db);
+  app->retention = retention_worker_new(rt, app->db, &app->conf.retention);
   app->health_timer = loop_timer_new(rt->loop, on_health_due, app);
   char why[WEB_WHY_BYTES] = "";
   enum result result = web_server_start(app->web, why);
@@ -94,6 +96,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   figures_start(app->figures);
   operation_worker_start(app->operations);
   night_worker_start(app->nights);
+  retention_worker_start(app->retention);
   now_worker_start(app->now);
   on_health_due(app);
   *out_app = app;
@@ -107,6 +110,7 @@ void app_reload(struct app *app, const void *config)
   figures_set_every(app->figures, app->conf.figures_every);
   operation_worker_reload(app->operations, &app->conf.operations);
   night_worker_reload(app->nights, &app->conf);
+  retention_worker_reload(app->retention, &app->conf.retention);
 }
 
 void app_drain(struct app *app)
@@ -117,13 +121,15 @@ void app_drain(struct app *app)
   figures_stop(app->figures);
   operation_worker_stop(app->operations);
   night_worker_stop(app->nights);
+  retention_worker_stop(app->retention);
   now_worker_stop(app->now);
 }
 
 bool app_is_idle(const struct app *app)
 {
   return web_server_open_requests(app->web) == 0 && app->calls.open_count == 0 &&
-         operation_worker_is_idle(app->operations) && night_worker_is_idle(app->nights);
+         operation_worker_is_idle(app->operations) && night_worker_is_idle(app->nights) &&
+         retention_worker_is_idle(app->retention);
 }
 
 // The database's callbacks come while their receivers live.
@@ -131,6 +137,7 @@ void app_stop(struct app *app)
 {
   db_pool_free(app->db);
   night_worker_free(app->nights);
+  retention_worker_free(app->retention);
   now_worker_free(app->now);
   figures_free(app->figures);
   operation_worker_free(app->operations);

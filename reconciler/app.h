@@ -27,6 +27,7 @@ struct app {
   struct figures *figures;
   struct operation_worker *operations;
   struct night_worker *nights;
+  struct retention_worker *retention;
   struct now_worker *now;
   struct buf scratch;  // for one answer at a time
   struct loop_timer *health_timer;

@@ -3,6 +3,7 @@
 // Owner: nobody; constant.
 #include "reconciler/commands.h"
 
+#include "reconciler/archive_command.h"
 #include "reconciler/audit_command.h"
 #include "reconciler/audits_command.h"
 #include "reconciler/dead_letter_command.h"
@@ -60,6 +61,18 @@ const struct daemon_command *reconciler_commands(void)
       {"statement show", STATEMENT_SHOW_USAGE, "one statement with its figures, or its lines", statement_command_show},
       {"statement match", STATEMENT_MATCH_USAGE,
        "match one once more, or what is open of a provider or of all; status 1 with findings", statement_command_match},
+      {"archive export", ARCHIVE_EXPORT_USAGE,
+       "write everything of activities that are over into a file each, verify it, and flag them as archived",
+       archive_command_export},
+      {"archive verify", ARCHIVE_VERIFY_USAGE,
+       "count and sum files again, against their manifests, the record, and the rows that are there",
+       archive_command_verify},
+      {"archive list", ARCHIVE_LIST_USAGE,
+       "the newest export of each activity, and whether it is still what the rows say", archive_command_list},
+      {"archive detach", ARCHIVE_DETACH_USAGE,
+       "say what stands against taking a month's claims out of the table; with --apply, take them out",
+       archive_command_detach},
+      {"archive attach", ARCHIVE_ATTACH_USAGE, "bring a month's claims back", archive_command_attach},
       {NULL, NULL, NULL, NULL},
   };
   return commands;

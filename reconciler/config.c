@@ -11,6 +11,7 @@
 
 #define AT(member) offsetof(struct reconciler_conf, member)
 #define SECOND     INT64_C(1000000)
+#define DAY        (86400 * SECOND)
 
 static const struct conf_key statement_keys[] = {STATEMENT_CONF_KEYS};
 static const struct conf_table statement_table = {statement_keys, ARRAY_LEN(statement_keys),
@@ -32,6 +33,12 @@ static const struct conf_key keys[] = {
   {"reconciler.operations.rate", CONF_INT, AT(operations.rate), "200", 1, 10000, CONF_RELOADABLE, NULL, NULL, "dead letters or claims a second that an operation handles, unless it says otherwise; up to a second's worth at once"},
   {"reconciler.operations.every", CONF_SPAN, AT(operations.every), "500ms", 10000, 60 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often a reconciler looks for operations to go on with"},
   {"reconciler.statement_bytes_max", CONF_SIZE, AT(statement_bytes_max), "256MiB", 1024, INT64_C(4) << 30, CONF_RELOADABLE, NULL, NULL, "largest statement of a provider that is imported or fetched; over HTTP 256MiB at most"},
+  {"reconciler.archive.directory", CONF_TEXT, AT(archive.directory), "", 0, 1024, 0, NULL, NULL, "folder of the files of archived activities; empty: `archive export` needs --output"},
+  {"reconciler.archive.detach_after", CONF_SPAN, AT(archive.detach_after), "90d", 0, 3650 * DAY, 0, NULL, NULL, "how long a month must be over before `archive detach` takes its claims out"},
+  {"reconciler.retention.operations", CONF_SPAN, AT(retention.operations), "400d", 3600 * SECOND, 36500 * DAY, CONF_RELOADABLE, NULL, NULL, "how long the items of operations that ended are kept; the operations themselves stay"},
+  {"reconciler.retention.callbacks", CONF_SPAN, AT(retention.callbacks), "400d", 3600 * SECOND, 36500 * DAY, CONF_RELOADABLE, NULL, NULL, "how long callbacks of claims that ended are kept; a provider's event that comes again later is taken for a new one"},
+  {"reconciler.retention.every", CONF_SPAN, AT(retention.every), "10m", 100000, 86400 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often to look for what was kept for long enough"},
+  {"reconciler.retention.batch_rows", CONF_INT, AT(retention.batch_rows), "1000", 1, 10000, CONF_RELOADABLE, NULL, NULL, "rows of each kind that one statement throws away at most"},
   {"reconciler.figures_every", CONF_SPAN, AT(figures_every), "10s", 100000, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often findings and dead letters are counted for the metrics"},
   {"reconciler.statements", CONF_MAP, AT(statements), NULL, 0, 0, 0, NULL, &statement_table, "how the statements of each provider are written, a block each"},
   {"scheduler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the scheduler"},

@@ -27,6 +27,18 @@ struct night_conf {
   struct span lease;  // beyond the time that one audit may take
 };
 
+struct archive_conf {
+  char *directory;           // of exports; empty: --output says where
+  struct span detach_after;  // a month is over for so long before its claims are detached
+};
+
+struct retention_conf {
+  struct span operations;  // items of operations that ended
+  struct span callbacks;   // of claims that ended
+  struct span every;
+  int64_t batch_rows;
+};
+
 struct reconciler_conf {
   struct daemon_conf daemon;  // first: daemon.h relies on it
   struct web_conf web;
@@ -35,6 +47,8 @@ struct reconciler_conf {
   struct night_conf night;
   uint64_t statement_bytes_max;  // of a file
   struct conf_map statements;    // struct statement_conf by provider
+  struct archive_conf archive;
+  struct retention_conf retention;
   struct span figures_every;
 };
 

@@ -80,7 +80,7 @@ end $$;
 
 -- The claims of an activity, wherever they lie. Parameters: i_activity_id. Result: their rows, in no order. Locks, errors: none.
 create or replace function largesse.archive_claims(i_activity_id bigint) returns setof largesse.claim
-language plpgsql stable
+language plpgsql stable security definer  -- the cursor of archive_open calls it later, for whoever fetches
 set search_path = largesse, pg_temp set jit = off
 as $$
 declare
@@ -286,12 +286,12 @@ returns table (place bigint, doc text)
 language sql stable security definer
 set search_path = largesse, pg_temp set jit = off
 as $$
-  select x.activity_id, json_build_object(
+  select x.activity_id, json_strip_nulls(json_build_object(
            'activityCode', a.code, 'month', largesse.archive_month_name((x.activity_id / 1000000)::int),
            'state', case when m.state = 'detached' then 'detached' when m.state is not null then m.state
                          when x.state_hash = largesse.archive_state(x.activity_id) then 'current' else 'changed' end,
            'rows', x.rows, 'bytes', x.bytes, 'sha256', encode(x.sha256, 'hex'), 'exportedAt', largesse.time_text(x.exported_at), 'exportedBy', x.exported_by,
-           'verifiedAt', largesse.time_text(x.verified_at), 'path', x.path, 'tables', x.manifest)::text
+           'verifiedAt', largesse.time_text(x.verified_at), 'path', x.path, 'tables', x.manifest))::text
     from largesse.archive x join largesse.activity a on a.id = x.activity_id
     left join largesse.archive_month m on m.month = (x.activity_id / 1000000)::int
    where x.activity_id > i_after and (i_month is null or (x.activity_id / 1000000)::int = largesse.archive_month_number(i_month))

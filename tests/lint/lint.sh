@@ -49,6 +49,7 @@ third_party_headers() {
   header 'openssl/.*' "^common/signature|$tests"
   header 'event2/.*|event\.h|evhttp\.h' "^common/(loop|web)|$tests"
   header 'yaml\.h' "^common/conf|$tests"
+  header 'zlib\.h' '^common/gzip_file'
   header 'csv\.h' "^common/csv|^scheduler/.*(import|csv)|^reconciler/statement"
   header 'cmocka\.h' '^tests/(unit|system)/'
 }

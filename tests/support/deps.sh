@@ -6,7 +6,7 @@
 set -u
 
 BUILD="gcc libc6-dev make pkg-config mawk libevent-dev libpq-dev librabbitmq-dev libcurl4-openssl-dev libjansson-dev libyaml-dev libcsv-dev
-  libssl-dev libcmocka-dev postgresql-15 postgresql-client-15 pgbouncer rabbitmq-server curl ca-certificates procps util-linux libjs-bootstrap5 libjs-chart.js"
+  libssl-dev zlib1g-dev libcmocka-dev postgresql-15 postgresql-client-15 pgbouncer rabbitmq-server curl ca-certificates procps util-linux libjs-bootstrap5 libjs-chart.js"
 TEST="python3 python3-yaml python3-jsonschema"
 LINT="clang-format"
 VALGRIND="valgrind libc6-dbg"

@@ -1,0 +1,2 @@
+-- SPDX-License-Identifier: Apache-2.0
+fetch forward 500 from archive_rows
