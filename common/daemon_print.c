@@ -28,21 +28,10 @@ int daemon_print_config(const struct daemon_spec *spec, const void *config)
 
 static void put_scopes(struct buf *b, unsigned need)
 {
-  static const struct {
-    enum web_scope scope;
-    const char *name;
-  } scopes[] = {{WEB_READ, "read"},
-                {WEB_CLAIMS, "claims"},
-                {WEB_ACTIVITIES, "activities"},
-                {WEB_REVIEW, "review"},
-                {WEB_ADMIN, "admin"}};
-  const char *gap = "";
-  if (need == WEB_OPEN) buf_puts(b, "-");
-  for (size_t i = 0; i < ARRAY_LEN(scopes); i++) {
-    if ((need & scopes[i].scope) == 0) continue;
-    buf_printf(b, "%s%s", gap, scopes[i].name);
-    gap = ",";
-  }
+  if (need == WEB_OPEN)
+    buf_puts(b, "-");
+  else
+    web_scopes_put(b, need, ",");
 }
 
 static const char *body_name(enum web_body_kind body)

@@ -9,6 +9,7 @@
 #define WEB_QUERY_PARAMS_MAX  16
 #define WEB_REPLY_HEADERS_MAX 12
 #define WEB_REPLY_BYTES_MAX   (64 * 1024 * 1024)
+#define REASON_CHARS_MAX      500  // why somebody does something
 #define WEB_ROUTES_MAX        128
 #define WEB_LARGE_BODIES_MAX  4  // requests that may have a body over body_max, as their routes allow, at one time
 

@@ -347,6 +347,8 @@ void web_server_set_auth(struct web_server *s, web_auth_fn *fn, void *ctx)
   s->auth_ctx = ctx;
 }
 
+void web_server_set_gate(struct web_server *s, web_gate_fn *fn) { s->gate = fn; }
+
 void web_server_set_policy(struct web_server *s, const char *policy) { s->policy = policy; }
 
 // A request that its handler still has lives on without a server until it is answered.

@@ -104,12 +104,42 @@ void web_server_set_degraded(struct web_server *s, const char *what);
 // The Content-Security-Policy of answers whose handler sets none; the text is the caller's. Until it is called: nothing
 // may be loaded or framed, which is right for answers that are no pages.
 void web_server_set_policy(struct web_server *s, const char *policy);
-// Checks a presented API key: returns the scopes it has (bits of web_scope), 0 for none; and a stable name for logs in
-// out_actor. Asynchronous key stores cache; until the answer is known they may return false to have the request
-// answered 503 Retry-After: 1.
-typedef bool web_auth_fn(void *ctx, const char *key, size_t key_len, unsigned *out_scopes, char out_actor[65]);
 void web_server_set_calls(struct web_server *s, struct web_calls *calls);  // for web_call.h; it outlives the server
+
+// What a request shows of who sends it.
+#define WEB_SESSION_COOKIE "largesse_session"
+struct web_credential {
+  const char *key;  // of Authorization: Bearer; NULL: none
+  size_t key_len;
+  const char *session;  // of the cookie, where no key is shown; NULL: none
+  size_t session_len;
+  const char *token;  // X-CSRF-Token, with a session; NULL: none
+  bool is_change;     // neither GET nor HEAD
+  bool may_wait;      // the answer may come later
+};
+struct web_caller {
+  unsigned scopes;         // bits of web_scope
+  bool is_person;          // known by a session, not by a key
+  struct wall_time until;  // when key or session end; 0: not by themselves
+  char name[65];           // stable, for logs
+};
+enum web_auth_answer {
+  WEB_AUTH_KNOWN,
+  WEB_AUTH_NOBODY,  // 401
+  WEB_AUTH_FORGED,  // 403: a session changes something without its token
+  WEB_AUTH_AWAY,    // 503 with Retry-After: it cannot be found out now
+  WEB_AUTH_LATER,   // web_auth_resolve follows, once; only for a request that may wait
+};
+// Who sends it. Called with auth = keys, for routes that are not open. req is for web_auth_resolve, and to be read.
+typedef enum web_auth_answer web_auth_fn(void *ctx, struct web_request *req, const struct web_credential *credential,
+                                         struct web_caller *out_caller);
 void web_server_set_auth(struct web_server *s, web_auth_fn *fn, void *ctx);
+// The request goes on, or is answered; not from within the web_auth_fn that said LATER. caller: of WEB_AUTH_KNOWN.
+void web_auth_resolve(struct web_request *req, enum web_auth_answer answer, const struct web_caller *caller);
+// Asked before each handler of a route that is not open: true if it has answered the request, for rules that hold for
+// many routes.
+typedef bool web_gate_fn(struct web_request *req);
+void web_server_set_gate(struct web_server *s, web_gate_fn *fn);
 
 // Reading a request. Everything stays valid until the reply.
 const char *web_method(const struct web_request *req);
@@ -122,6 +152,10 @@ const char *web_header(const struct web_request *req, const char *name);        
 const char *web_body(const struct web_request *req, size_t *out_len);              // NUL-terminated
 const char *web_actor(const struct web_request *req);  // name of the key, "anonymous" without
 unsigned web_scopes(const struct web_request *req);
+const struct web_caller *web_caller(const struct web_request *req);  // name "": nobody was asked for
+const struct web_route *web_route_of(const struct web_request *req);
+// The value of a cookie, not NUL-terminated; NULL if absent.
+const char *web_cookie(const struct web_request *req, const char *name, size_t *out_len);
 const char *web_trace(const struct web_request *req);         // traceparent: the caller's if valid, else a new one
 bool web_wants_chinese(const struct web_request *req);        // Accept-Language
 struct mono_time web_started(const struct web_request *req);  // when the request was complete

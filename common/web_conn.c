@@ -167,8 +167,7 @@ static void conn_begin_handling(struct web_conn *c)
   r->started = clk_mono();
   r->is_head = false;
   r->must_close = r->parse.close || c->server->draining;
-  r->scopes = 0;
-  r->actor[0] = '\0';
+  r->caller = (struct web_caller){.scopes = 0};
   r->trace[0] = '\0';
   r->param_count = r->query_count = 0;
   r->path = "";

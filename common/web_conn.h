@@ -17,7 +17,6 @@
 #include "common/web_parse.h"
 
 #define WEB_TRACE_BYTES TRACE_PARENT_BYTES
-#define WEB_ACTOR_BYTES 65
 #define WEB_CODES_KEPT  16
 
 // States of a connection; each has its list in the server, oldest first, so that time-outs only look at the first one.
@@ -50,8 +49,7 @@ struct web_request {
   size_t scratch_cap;
   bool is_head;
   bool must_close;  // this is the last request of its connection
-  unsigned scopes;
-  char actor[WEB_ACTOR_BYTES];
+  struct web_caller caller;
   char trace[WEB_TRACE_BYTES];  // "" until asked for
   char body_saved;              // the byte that the NUL behind the body replaced
   struct mono_time started;
@@ -110,6 +108,7 @@ struct web_server {
   char *degraded;   // NULL: nothing is missing
   web_auth_fn *auth;
   void *auth_ctx;
+  web_gate_fn *gate;   // NULL: none
   const char *policy;  // Content-Security-Policy
   struct list conns[CONN_STATE_COUNT];
   struct list dirty, stalled;

@@ -152,6 +152,18 @@ bool web_read_text(struct web_request *req, const char *name, const char **out_t
   return false;
 }
 
+bool web_read_reason(struct web_request *req, const char **out_reason)
+{
+  const char *reason = NULL;
+  if (!web_read_text(req, "reason", &reason)) return false;
+  if (reason != NULL && text_utf8_length(reason, strlen(reason)) > REASON_CHARS_MAX) {
+    web_reply_invalid(req, "reason: has at most 500 characters");
+    return false;
+  }
+  *out_reason = reason;
+  return true;
+}
+
 bool web_read_number(struct web_request *req, const char *name, int64_t min, int64_t max, int64_t *io_value)
 {
   const char *text = web_query(req, name);

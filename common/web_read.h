@@ -21,6 +21,8 @@ bool web_read_time(struct web_request *req, const char *name, bool *out_has, str
 bool web_read_choice(struct web_request *req, const char *name, const char *const *words, const char **out_word);
 // A text of the query of at most 1024 bytes of UTF-8; NULL when absent.
 bool web_read_text(struct web_request *req, const char *name, const char **out_text);
+// Why something is done, as the parameter `reason` of calls whose body has no place for it; NULL when absent.
+bool web_read_reason(struct web_request *req, const char **out_reason);
 // A number of the query; *io_value is left alone when absent.
 bool web_read_number(struct web_request *req, const char *name, int64_t min, int64_t max, int64_t *io_value);
 // $n of a statement: the version that If-Match names, null without one, 0 (which no version is) for anything that

@@ -241,6 +241,14 @@ void web_put_problem(struct buf *b, const struct web_request *req, const struct 
   buf_putc(b, '}');
 }
 
+// How many are turned away for who they are, or for asking too much.
+static void count_refusal(const struct web_server *s, const char *code)
+{
+  static const char *const counted[] = {"UNAUTHENTICATED", "FORBIDDEN", "RATE_LIMITED"};
+  for (size_t i = 0; s->rt->metrics && i < ARRAY_LEN(counted); i++)
+    if (strcmp(code, counted[i]) == 0) metric_series_add(METRIC_SERIES(s->rt->metrics, M_HTTP_REFUSED, counted[i]), 1);
+}
+
 void web_reply_problem(struct web_request *req, const struct web_problem *p)
 {
   struct web_conn *c = web_request_conn(req);
@@ -248,6 +256,7 @@ void web_reply_problem(struct web_request *req, const struct web_problem *p)
     web_reply_empty(req, p->status);
     return;
   }
+  if (p->status < 500) count_refusal(c->server, p->code);
   struct buf *page = &c->server->page;
   buf_clear(page);
   web_put_problem(page, req, p);

@@ -15,8 +15,10 @@ static const char *at(const struct web_request *req, struct web_piece p) { retur
 
 const char *web_method(const struct web_request *req) { return at(req, req->parse.method); }
 const char *web_path(const struct web_request *req) { return req->path; }
-const char *web_actor(const struct web_request *req) { return req->actor[0] ? req->actor : "anonymous"; }
-unsigned web_scopes(const struct web_request *req) { return req->scopes; }
+const char *web_actor(const struct web_request *req) { return req->caller.name[0] ? req->caller.name : "anonymous"; }
+unsigned web_scopes(const struct web_request *req) { return req->caller.scopes; }
+const struct web_caller *web_caller(const struct web_request *req) { return &req->caller; }
+const struct web_route *web_route_of(const struct web_request *req) { return req->route; }
 struct mono_time web_started(const struct web_request *req) { return req->started; }
 struct web_calls *web_calls(const struct web_request *req) { return web_request_conn(req)->calls; }
 void *web_context(const struct web_request *req) { return web_request_conn(req)->handler_ctx; }
@@ -51,6 +53,22 @@ const char *web_header(const struct web_request *req, const char *name)
   for (size_t i = 0; i < req->parse.header_count; i++) {
     const struct web_header_line *h = &req->parse.headers[i];
     if (web_parse_same(at(req, h->name), h->name.len, name, len)) return at(req, h->value);
+  }
+  return NULL;
+}
+
+const char *web_cookie(const struct web_request *req, const char *name, size_t *out_len)
+{
+  const char *at = web_header(req, "cookie");
+  size_t name_len = strlen(name);
+  while (at && *at) {
+    at += strspn(at, " \t;");
+    size_t len = strcspn(at, ";");
+    if (len > name_len && at[name_len] == '=' && memcmp(at, name, name_len) == 0) {
+      *out_len = len - name_len - 1;
+      return at + name_len + 1;
+    }
+    at += len;
   }
   return NULL;
 }

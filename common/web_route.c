@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "common/buf.h"
+
 static size_t segment_len(const char *at, const char *end)
 {
   const char *slash = memchr(at, '/', (size_t)(end - at));
@@ -86,4 +88,37 @@ void web_route_find(const struct web_routes *routes, const char *method, const c
   }
   // Only a refusal and OPTIONS need the list; it is not made for the rest.
   if (!out_match->route) list_allowed(routes, path, path_len, out_match);
+}
+
+static const struct {
+  enum web_scope scope;
+  const char *name;
+} scope_names[] = {{WEB_READ, "read"},
+                   {WEB_CLAIMS, "claims"},
+                   {WEB_ACTIVITIES, "activities"},
+                   {WEB_REVIEW, "review"},
+                   {WEB_ADMIN, "admin"}};
+
+unsigned web_scopes_read(const char *names)
+{
+  unsigned scopes = 0;
+  while (*names != '\0') {
+    size_t len = strcspn(names, ",");
+    for (size_t i = 0; i < ARRAY_LEN(scope_names); i++)
+      if (strlen(scope_names[i].name) == len && memcmp(scope_names[i].name, names, len) == 0)
+        scopes |= scope_names[i].scope;
+    names += len + (names[len] == ',');
+  }
+  return scopes;
+}
+
+void web_scopes_put(struct buf *b, unsigned scopes, const char *gap)
+{
+  bool is_first = true;
+  for (size_t i = 0; i < ARRAY_LEN(scope_names); i++) {
+    if ((scopes & scope_names[i].scope) == 0) continue;
+    if (!is_first) buf_puts(b, gap);
+    buf_puts(b, scope_names[i].name);
+    is_first = false;
+  }
 }

@@ -12,6 +12,12 @@
 #include "common/result.h"
 
 enum web_scope { WEB_OPEN = 0, WEB_READ = 1, WEB_CLAIMS = 2, WEB_ACTIVITIES = 4, WEB_REVIEW = 8, WEB_ADMIN = 16 };
+#define WEB_ALL_SCOPES (WEB_READ | WEB_CLAIMS | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
+// The bits of names that are separated by commas; unknown names count for nothing.
+unsigned web_scopes_read(const char *names);
+// The names of bits, one after the other: before each after the first stands the gap.
+struct buf;
+void web_scopes_put(struct buf *b, unsigned scopes, const char *gap);
 enum web_body_kind {
   WEB_BODY_NONE,           // a body is ignored
   WEB_BODY_JSON,           // application/json required (415), charset utf-8 only

@@ -7,7 +7,6 @@
 #include "common/web_conn.h"
 
 #define DEGRADED_BYTES_MAX 1024
-#define ALL_SCOPES         (WEB_READ | WEB_CLAIMS | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
 
 // --- health and metrics
 
@@ -134,28 +133,46 @@ static bool type_fits(const struct web_request *req)
 
 // --- who may
 
-enum verdict { MAY, UNKNOWN_CALLER, NOT_ALLOWED, ASK_AGAIN };
+static bool is_method(const struct web_request *req, const char *method)
+{
+  return strcmp(web_method(req), method) == 0;
+}
 
-static enum verdict authenticate(struct web_request *req)
+// The cookie is looked at only where no key is shown: who shows one means it, and a browser does not send keys by
+// itself.
+static bool read_credential(const struct web_request *req, struct web_credential *out)
+{
+  uint8_t known = req->parse.known[WEB_AUTHORIZATION];
+  if (known > 0) {
+    const char *value = web_request_conn(req)->in + req->parse.headers[known - 1].value.at;
+    if (strlen(value) < 8 || !web_parse_same(value, 7, "bearer ", 7)) return false;
+    out->key = skip_space(value + 7);
+    out->key_len = strlen(out->key);
+    return true;
+  }
+  out->session = web_cookie(req, WEB_SESSION_COOKIE, &out->session_len);
+  if (!out->session) return false;
+  out->token = web_header(req, "x-csrf-token");
+  out->is_change = !is_method(req, "GET") && !is_method(req, "HEAD");
+  return true;
+}
+
+static enum web_auth_answer authenticate(struct web_request *req, bool may_wait, struct web_caller *out_caller)
 {
   struct web_server *s = web_request_conn(req)->server;
+  struct web_credential credential = {.may_wait = may_wait};
   if (s->conf.auth == 0) {
-    req->scopes = ALL_SCOPES;
-    return MAY;
+    out_caller->scopes = WEB_ALL_SCOPES;
+    return WEB_AUTH_KNOWN;
   }
-  if (req->route->need == WEB_OPEN) return MAY;
-  uint8_t known = req->parse.known[WEB_AUTHORIZATION];
-  const char *value = known > 0 ? web_request_conn(req)->in + req->parse.headers[known - 1].value.at : "";
-  if (strlen(value) < 8 || !web_parse_same(value, 7, "bearer ", 7) || !s->auth) return UNKNOWN_CALLER;
-  const char *key = skip_space(value + 7);
-  unsigned scopes = 0;
-  char actor[WEB_ACTOR_BYTES] = "";
-  if (!s->auth(s->auth_ctx, key, strlen(key), &scopes, actor)) return ASK_AGAIN;
-  if (scopes == 0) return UNKNOWN_CALLER;
-  req->scopes = scopes;
-  memcpy(req->actor, actor, sizeof req->actor);
-  req->actor[sizeof req->actor - 1] = '\0';
-  return (scopes & req->route->need) != 0 ? MAY : NOT_ALLOWED;
+  if (req->route->need == WEB_OPEN) return WEB_AUTH_KNOWN;
+  if (!read_credential(req, &credential) || !s->auth) return WEB_AUTH_NOBODY;
+  return s->auth(s->auth_ctx, req, &credential, out_caller);
+}
+
+static bool is_allowed(const struct web_request *req, const struct web_caller *caller)
+{
+  return req->route->need == WEB_OPEN || (caller->scopes & req->route->need) != 0;
 }
 
 static void problem(struct web_request *req, int status, const char *code, const char *detail)
@@ -164,16 +181,22 @@ static void problem(struct web_request *req, int status, const char *code, const
 }
 
 // True if the request has been answered.
-static bool refused_caller(struct web_request *req)
+static bool refused_caller(struct web_request *req, enum web_auth_answer answer)
 {
-  switch (authenticate(req)) {
-    case MAY: return false;
-    case UNKNOWN_CALLER:
+  switch (answer) {
+    case WEB_AUTH_KNOWN:
+      if (is_allowed(req, &req->caller)) return false;
+      problem(req, 403, "FORBIDDEN", "The key has none of the scopes that this call needs.");
+      break;
+    case WEB_AUTH_NOBODY:
       web_reply_header(req, "WWW-Authenticate", "Bearer realm=\"largesse\"");
       problem(req, 401, "UNAUTHENTICATED", "This call needs Authorization: Bearer with a valid key.");
       break;
-    case NOT_ALLOWED: problem(req, 403, "FORBIDDEN", "The key has none of the scopes that this call needs."); break;
-    case ASK_AGAIN:
+    case WEB_AUTH_FORGED:
+      problem(req, 403, "FORBIDDEN", "A call with a session's cookie needs its X-CSRF-Token.");
+      break;
+    case WEB_AUTH_AWAY:
+    case WEB_AUTH_LATER:
       web_reply_problem(req, &(struct web_problem){.code = "UNAVAILABLE",
                                                    .status = 503,
                                                    .detail = "The key cannot be checked right now.",
@@ -184,11 +207,6 @@ static bool refused_caller(struct web_request *req)
 }
 
 // --- dispatch
-
-static bool is_method(const struct web_request *req, const char *method)
-{
-  return strcmp(web_method(req), method) == 0;
-}
 
 static void answer_options(struct web_request *req)
 {
@@ -215,9 +233,46 @@ static void answer_no_route(struct web_request *req)
 
 bool web_std_refuses(struct web_request *req)
 {
-  struct web_server *s = web_request_conn(req)->server;
+  struct web_caller caller = {.scopes = 0};
   if (!req->route || !type_fits(req)) return true;
-  return s->conf.auth != 0 && req->route->need != WEB_OPEN && authenticate(req) != MAY;
+  return authenticate(req, false, &caller) != WEB_AUTH_KNOWN || !is_allowed(req, &caller);
+}
+
+// It is known who sends it, or that it is not.
+static void dispatch_known(struct web_request *req, enum web_auth_answer answer)
+{
+  struct web_server *s = web_request_conn(req)->server;
+  if (refused_caller(req, answer)) return;
+  bool is_whole = req->parse.state == WEB_AT_END;
+  if (is_whole && req->route->body == WEB_BODY_JSON && req->parse.body_len == 0) {
+    problem(req, 400, "INVALID_REQUEST", "The body is empty; this call needs a JSON object.");
+    return;
+  }
+  if (!type_fits(req)) {
+    problem(req, 415, "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Type must be the one this call takes, in UTF-8.");
+    return;
+  }
+  if (!is_whole) {  // asked twice, it got two answers
+    web_reply_problem(req, &(struct web_problem){.code = "UNAVAILABLE",
+                                                 .status = 503,
+                                                 .detail = "The key could not be checked a moment ago; try again.",
+                                                 .retry_after_s = 1});
+    return;
+  }
+  if (s->gate && req->route->need != WEB_OPEN && s->gate(req)) return;
+  req->route->handler(req);
+}
+
+void web_auth_resolve(struct web_request *req, enum web_auth_answer answer, const struct web_caller *caller)
+{
+  struct web_conn *c = web_request_conn(req);
+  REQUIRE(answer != WEB_AUTH_LATER);
+  if (!c->server || c->gone) {  // nobody waits for it any more
+    web_reply_empty(req, 503);
+    return;
+  }
+  if (answer == WEB_AUTH_KNOWN) req->caller = *caller;
+  dispatch_known(req, answer);
 }
 
 void web_std_dispatch(struct web_request *req)
@@ -235,21 +290,6 @@ void web_std_dispatch(struct web_request *req)
     answer_no_route(req);
     return;
   }
-  if (refused_caller(req)) return;
-  bool is_whole = req->parse.state == WEB_AT_END;
-  if (is_whole && req->route->body == WEB_BODY_JSON && req->parse.body_len == 0) {
-    problem(req, 400, "INVALID_REQUEST", "The body is empty; this call needs a JSON object.");
-    return;
-  }
-  if (!type_fits(req)) {
-    problem(req, 415, "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Type must be the one this call takes, in UTF-8.");
-    return;
-  }
-  if (is_whole)
-    req->route->handler(req);
-  else  // asked twice, it got two answers
-    web_reply_problem(req, &(struct web_problem){.code = "UNAVAILABLE",
-                                                 .status = 503,
-                                                 .detail = "The key could not be checked a moment ago; try again.",
-                                                 .retry_after_s = 1});
+  enum web_auth_answer answer = authenticate(req, req->parse.state == WEB_AT_END, &req->caller);
+  if (answer != WEB_AUTH_LATER) dispatch_known(req, answer);
 }

@@ -2,6 +2,7 @@
 // Wiring of the fulfiller. Loop thread.
 #include "fulfiller/app.h"
 
+#include "common/access.h"
 #include "common/loop.h"
 #include "common/mem.h"
 #include "fulfiller/callback.h"
@@ -77,6 +78,9 @@ static void start_workers(struct app *app)
 {
   const struct daemon_conf *conf = &app->conf->daemon;
   app->db = db_pool_new(app->rt, &conf->database, "largesse fulfiller", "largesse_fulfiller");
+  app->keys = access_new(app->rt, app->db);
+  web_server_set_auth(app->web, access_auth, app->keys);
+  if (app->conf->web.auth != 0) access_start(app->keys);
   app->publisher = mq_publisher_new(app->rt, &conf->broker, "largesse fulfiller publisher");
   app->consumer = mq_consumer_new(app->rt, &conf->broker, "largesse fulfiller consumer");
   app->letters = letters_new(app->rt, app->db, app->publisher, app->consumer);
@@ -199,6 +203,7 @@ void app_stop(struct app *app)
   if (app->settler != NULL) settler_stop(app->settler);
   for (size_t i = 0; i < app->lane_count; i++) lane_stop(app->lanes[i]);
   if (app->db != NULL) db_pool_free(app->db);
+  access_free(app->keys);
   callbacks_free(app->callbacks);
   if (app->publisher != NULL) mq_publisher_free(app->publisher);
   if (app->consumer != NULL) mq_consumer_flush(app->consumer, last_acks);

@@ -12,6 +12,7 @@
 #include "common/web.h"
 #include "fulfiller/config.h"
 
+struct access;
 struct callbacks;
 struct figures;
 struct guard;
@@ -27,6 +28,7 @@ struct app {
   struct mq_publisher *publisher;
   struct mq_consumer *consumer;
   struct web_server *web;
+  struct access *keys;
   struct letters *letters;
   struct callbacks *callbacks;
   struct settler *settler;

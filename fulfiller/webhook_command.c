@@ -11,10 +11,9 @@
 #include "fulfiller/config.h"
 #include "sql_fulfiller.inc"
 
-#define REASON_CHARS_MAX 500
-#define REPLAY_ROWS      1000
-#define TEST_PATIENCE    span_s(40)  // a call may take its whole time-out
-#define TEST_POLL_MS     100
+#define REPLAY_ROWS   1000
+#define TEST_PATIENCE span_s(40)  // a call may take its whole time-out
+#define TEST_POLL_MS  100
 
 struct call {
   struct cli cli;

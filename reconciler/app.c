@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "common/access.h"
 #include "common/loop.h"
 #include "common/mem.h"
 #include "reconciler/assets.h"
@@ -15,6 +16,7 @@
 #include "reconciler/operation_worker.h"
 #include "reconciler/retention_worker.h"
 #include "reconciler/routes.h"
+#include "reconciler/session.h"
 
 #define HEALTH_EVERY      span_ms(200)
 #define SCRATCH_BYTES_MAX (32u * 1024u * 1024u)
@@ -69,6 +71,15 @@ static void start_calls(struct app *app)
   web_server_set_calls(app->web, &app->calls);
 }
 
+static void start_access(struct app *app)
+{
+  app->keys = access_new(app->rt, app->db);
+  app->sessions = sessions_new(app->rt, app->db, app->keys);
+  web_server_set_auth(app->web, sessions_auth, app->sessions);
+  web_server_set_gate(app->web, sessions_gate);
+  if (app->conf.web.auth != 0) access_start(app->keys);
+}
+
 enum result app_start(struct runtime *rt, const void *config, struct app **out_app)
 {
   struct app *app = MEM_NEW(struct app);
@@ -80,6 +91,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   app->web = web_server_new(rt, &app->conf.web, reconciler_routes(), app);
   web_server_set_policy(app->web, ASSETS_POLICY);
   start_calls(app);
+  start_access(app);
   app->figures = figures_new(rt, app->db, app->conf.figures_every);
   app->operations = operation_worker_new(rt, app->db, &app->conf.operations);
   app->nights = night_worker_new(rt, app->db, &app->conf, app->figures);
@@ -118,6 +130,7 @@ void app_drain(struct app *app)
   app->draining = true;
   look_at_health(app);
   web_server_drain(app->web);
+  access_stop(app->keys);
   figures_stop(app->figures);
   operation_worker_stop(app->operations);
   night_worker_stop(app->nights);
@@ -141,6 +154,8 @@ void app_stop(struct app *app)
   now_worker_free(app->now);
   figures_free(app->figures);
   operation_worker_free(app->operations);
+  sessions_free(app->sessions);
+  access_free(app->keys);
   web_server_free(app->web);
   loop_timer_free(app->health_timer);
   buf_release(&app->scratch);

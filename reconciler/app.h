@@ -13,9 +13,11 @@
 #include "common/web_call.h"
 #include "reconciler/config.h"
 
+struct access;
 struct figures;
 struct night_worker;
 struct operation_worker;
+struct sessions;
 struct loop_timer;
 
 struct app {
@@ -23,6 +25,8 @@ struct app {
   struct reconciler_conf conf;  // texts inside belong to the loaded configuration; only numbers follow a reload
   struct db_pool *db;
   struct web_server *web;
+  struct access *keys;
+  struct sessions *sessions;
   struct web_calls calls;
   struct figures *figures;
   struct operation_worker *operations;

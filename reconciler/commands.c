@@ -8,6 +8,8 @@
 #include "reconciler/audits_command.h"
 #include "reconciler/dead_letter_command.h"
 #include "reconciler/finding_command.h"
+#include "reconciler/key_command.h"
+#include "reconciler/log_command.h"
 #include "reconciler/night_command.h"
 #include "reconciler/operation_command.h"
 #include "reconciler/order_command.h"
@@ -73,6 +75,13 @@ const struct daemon_command *reconciler_commands(void)
        "say what stands against taking a month's claims out of the table; with --apply, take them out",
        archive_command_detach},
       {"archive attach", ARCHIVE_ATTACH_USAGE, "bring a month's claims back", archive_command_attach},
+      {"keys add", KEY_ADD_USAGE, "makes an API key for a service or a person, and prints it, once", key_command_add},
+      {"keys list", KEY_LIST_USAGE, "the keys in force, with --all also those that were revoked", key_command_list},
+      {"keys revoke", KEY_REVOKE_USAGE, "ends a key and the sessions that were begun with it", key_command_revoke},
+      {"log list", LOG_LIST_USAGE, "what operators did, newest first", log_command_list},
+      {"log verify", LOG_VERIFY_USAGE,
+       "proves that the operator log is whole; status 1 with the first row that is not what it was",
+       log_command_verify},
       {NULL, NULL, NULL, NULL},
   };
   return commands;

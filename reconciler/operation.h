@@ -10,7 +10,6 @@
 #include "common/result.h"
 #include "reconciler/store_operation.h"
 
-#define REASON_CHARS_MAX      500
 #define PROOF_CHARS_MAX       200
 #define KEY_CHARS_MAX         128
 #define OPERATION_IDS_MAX     10000

@@ -16,8 +16,6 @@
 #include "scheduler/app.h"
 #include "sql_scheduler.inc"
 
-#define REASON_CHARS_MAX 500
-
 // --- reading
 
 void activity_api_list(struct web_request *req)
@@ -94,8 +92,8 @@ void activity_api_put(struct web_request *req)
   const struct app *app = web_context(req);
   json_t *body = NULL, *doc = NULL;
   char fault[JSONX_WHY_BYTES];
-  const char *code = web_param(req, "code");
-  if (!web_read_body(req, &body)) return;
+  const char *code = web_param(req, "code"), *reason = NULL;
+  if (!web_read_reason(req, &reason) || !web_read_body(req, &body)) return;
   enum result result = activity_doc_check(body, code, &doc, fault);
   json_decref(body);
   if (result == RESULT_OK)
@@ -110,6 +108,7 @@ void activity_api_put(struct web_request *req)
   db_args_text(&call->db.args, text);
   db_args_text(&call->db.args, web_actor(req));
   web_put_if_match(req, &call->db.args);
+  db_args_text(&call->db.args, reason);
   free(text);
   json_decref(doc);
   web_call_send(call);

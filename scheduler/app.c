@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "common/access.h"
 #include "common/loop.h"
 #include "common/mem.h"
 #include "scheduler/activity_cache.h"
@@ -129,6 +130,8 @@ static void make_parts(struct app *app)
   app->web = web_server_new(rt, &conf->web, scheduler_routes(), app);
   app->calls = (struct web_calls){.db = app->db, .refusals = refusals, .refusal_count = ARRAY_LEN(refusals)};
   web_server_set_calls(app->web, &app->calls);
+  app->keys = access_new(rt, app->db);
+  web_server_set_auth(app->web, access_auth, app->keys);
   app->health_timer = loop_timer_new(rt->loop, on_health_due, app);
 }
 
@@ -146,6 +149,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
     app_stop(app);
     return result;
   }
+  if (app->conf.web.auth != 0) access_start(app->keys);
   activity_cache_on_change(app->cache, on_activities_changed, app);
   activity_cache_start(app->cache);
   peers_start(app->peers);
@@ -171,6 +175,7 @@ void app_drain(struct app *app)
   app->draining = true;
   look_at_health(app);
   web_server_drain(app->web);
+  access_stop(app->keys);
   peers_leave(app->peers);
   activity_clock_stop(app->clock);
   intake_queue_stop(app->intake);
@@ -211,6 +216,7 @@ void app_stop(struct app *app)
   refusal_counts_free(app->refusals);
   lane_publisher_free(app->lanes);
   activity_cache_free(app->cache);
+  access_free(app->keys);
   web_server_free(app->web);
   loop_timer_free(app->health_timer);
   buf_release(&app->scratch);

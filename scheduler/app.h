@@ -13,6 +13,7 @@
 #include "common/web_call.h"
 #include "scheduler/config.h"
 
+struct access;
 struct activity_cache;
 struct admission;
 struct peers;
@@ -33,6 +34,7 @@ struct app {
   struct mq_publisher *mq;
   struct web_server *web;
   struct web_calls calls;
+  struct access *keys;
   struct activity_cache *cache;  // activity_cache_poke(app->cache) after a change makes it visible here at once
   struct peers *peers;
   struct admission *admission;

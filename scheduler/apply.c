@@ -63,6 +63,8 @@ static bool put_event(struct apply_run *run)
     db_args_text(&args, run->event->code);
     db_args_text(&args, run->event->title);
     db_args_text(&args, run->event->time_zone);
+    db_args_text(&args, run->command->actor);
+    db_args_text(&args, APPLY_REASON);
     is_ok = cli_query(run->cli, &SQL_EVENT_PUT, &args, &rows);
   }
   if (is_ok) (void)apply_note(run, "event", run->event->code, db_rows_text(rows, 0, 0));

@@ -11,6 +11,8 @@
 #include "scheduler/config.h"
 #include "scheduler/event_file.h"
 
+#define APPLY_REASON "event file"  // in history and log: why what a file says is done
+
 struct apply_run {
   const struct command *command;
   struct cli *cli;  // its session; exit_code is set when a statement fails

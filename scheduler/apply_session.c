@@ -94,7 +94,7 @@ static bool publish(struct apply_run *run, const struct event_session *s, bool *
   db_args_text(&args, s->code);
   db_args_text(&args, "publish");
   db_args_text(&args, run->command->actor);
-  db_args_text(&args, "event file");
+  db_args_text(&args, APPLY_REASON);
   db_args_null(&args);
   bool is_ok = cli_query(run->cli, &SQL_ACTIVITY_ACTION, &args, &rows);
   if (is_ok && strcmp(db_rows_text(rows, 0, 0), "ok") == 0) {
@@ -117,6 +117,7 @@ static bool put(struct apply_run *run, const struct event_session *s, struct db_
   db_args_text(&args, doc);
   db_args_text(&args, run->command->actor);
   db_args_null(&args);
+  db_args_text(&args, APPLY_REASON);
   bool is_ok = cli_query(run->cli, &SQL_ACTIVITY_PUT, &args, out_rows);
   db_args_release(&args);
   free(doc);
@@ -134,6 +135,7 @@ static bool put_numbers(struct apply_run *run, const struct event_session *s, in
   db_args_i64(&args, s->numbers.from);
   db_args_i64(&args, s->numbers.to);
   db_args_text(&args, run->command->actor);
+  db_args_text(&args, APPLY_REASON);
   bool is_ok = cli_query(run->cli, &SQL_APPLY_NUMBERS, &args, &rows);
   if (is_ok && strcmp(db_rows_text(rows, 0, 0), "ok") == 0) {
     *out_added = db_rows_i64(rows, 0, 2);

@@ -12,8 +12,7 @@
 #include "scheduler/app.h"
 #include "sql_scheduler.inc"
 
-#define REASON_CHARS_MAX 500
-#define RANDOM_MAX       1000
+#define RANDOM_MAX 1000
 
 static struct web_call *list_call(struct web_request *req, const struct db_statement *statement, const char *code,
                                   size_t limit)
@@ -160,10 +159,15 @@ static void on_unblocked(struct web_call *call, const struct db_rows *rows)
 void audience_api_unblock(struct web_request *req)
 {
   const char *code = NULL;
+  const char *reason = NULL;
   int64_t user_id = 0;
-  if (!web_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !web_read_id(req, "id", &user_id)) return;
+  if (!web_read_code(req, "code", "ACTIVITY_NOT_FOUND", &code) || !web_read_id(req, "id", &user_id) ||
+      !web_read_reason(req, &reason))
+    return;
   struct web_call *call = web_call_new(req, &SQL_BLOCKED_USER_DELETE, on_unblocked);
   db_args_text(&call->db.args, code);
   db_args_i64(&call->db.args, user_id);
+  db_args_text(&call->db.args, web_actor(req));
+  db_args_text(&call->db.args, reason);
   web_call_send(call);
 }

@@ -14,8 +14,6 @@
 #include "scheduler/publish.h"
 #include "sql_scheduler.inc"
 
-#define REASON_CHARS_MAX 500
-
 enum { OUTCOME, DETAIL, DOC, IS_CHANGED, ACTIVITY, CLAIM, USER, STATUS, PROVIDER, ATTEMPT };
 
 // A place that was accepted is delivered now; should the message be lost, the sweeper finds the claim.

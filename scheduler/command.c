@@ -9,8 +9,6 @@
 #include "common/text.h"
 #include "scheduler/config.h"
 
-#define REASON_CHARS_MAX 500
-
 void command_refused(struct cli *c, const char *code, const char *detail)
 {
   (void)fprintf(stderr, "%s: %s: %s: %s\n", c->program, c->name, code, detail);

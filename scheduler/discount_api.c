@@ -111,10 +111,13 @@ static struct web_call *call_with_doc(struct web_request *req, doc_check_fn *che
 
 void discount_api_rule_put(struct web_request *req)
 {
+  const char *reason = NULL;
+  if (!web_read_reason(req, &reason)) return;
   struct web_call *call =
       call_with_doc(req, discount_doc_check, web_param(req, "id"), &SQL_DISCOUNT_RULE_PUT, on_rule_put);
   if (call == NULL) return;
   db_args_text(&call->db.args, web_actor(req));
+  db_args_text(&call->db.args, reason);
   web_call_send(call);
 }
 

@@ -72,6 +72,7 @@ static int act(const void *config, const char *name, const struct db_statement *
   if (!put_ids(&c, &args)) {
     c.cli.exit_code = cli_misused(&c.cli, "an ID is a number of `events parked`");
   } else if (command_open(&c, config)) {
+    db_args_text(&args, c.actor);
     if (cli_query(&c.cli, statement, &args, &rows)) (void)printf("%lld %s\n", (long long)db_rows_i64(rows, 0, 0), what);
     db_rows_free(rows);
     cli_close(&c.cli);

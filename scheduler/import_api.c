@@ -89,7 +89,8 @@ static void send_rows(struct import_run *run)
   call->limit = import_sheet_rows(&run->sheet);
   call->open_count = &app->open_imports;
   call->db.timeout = IMPORT_TIMEOUT;
-  import_target_put_args(run->what, &run->sheet, web_param(run->req, "code"), web_actor(run->req), &call->db.args);
+  const struct import_by by = {web_actor(run->req), web_query(run->req, "reason")};
+  import_target_put_args(run->what, &run->sheet, web_param(run->req, "code"), &by, &call->db.args);
   web_call_send(call);
 }
 
@@ -138,7 +139,8 @@ static bool open_one(struct web_request *req)
 static void start(struct web_request *req, enum import_what what)
 {
   struct app *app = web_context(req);
-  if (!open_one(req)) return;
+  const char *reason = NULL;
+  if (!web_read_reason(req, &reason) || !open_one(req)) return;
   struct import_run *run = MEM_NEW(struct import_run);
   run->req = req;
   run->what = what;
@@ -159,7 +161,8 @@ void import_api_points(struct web_request *req) { start(req, IMPORT_POINTS); }
 
 static void send_range(struct web_request *req, const char *code, int64_t from, int64_t to)
 {
-  if (!open_one(req)) return;
+  const char *reason = NULL;
+  if (!web_read_reason(req, &reason) || !open_one(req)) return;
   struct web_call *call = web_call_new(req, &SQL_NUMBERS_ADD, on_imported);
   call->action = import_target_of(IMPORT_NUMBERS)->name;
   call->db.timeout = IMPORT_TIMEOUT;
@@ -170,6 +173,7 @@ static void send_range(struct web_request *req, const char *code, int64_t from, 
   db_args_i64(&call->db.args, from);
   db_args_i64(&call->db.args, to);
   db_args_text(&call->db.args, web_actor(req));
+  db_args_text(&call->db.args, reason);
   web_call_send(call);
 }
 

@@ -87,7 +87,7 @@ static void send_sheet(struct command *c, enum import_what what, const struct im
   struct db_args args;
   struct db_rows *rows = NULL;
   db_args_init(&args);
-  import_target_put_args(what, s, code, c->actor, &args);
+  import_target_put_args(what, s, code, &(struct import_by){c->actor, c->reason}, &args);
   if (cli_query(&c->cli, import_target_of(what)->statement, &args, &rows)) tell_outcome(c, rows, file);
   db_rows_free(rows);
   db_args_release(&args);
@@ -126,6 +126,7 @@ static void add_range(struct command *c, const char *code, int64_t from, int64_t
   db_args_i64(&args, from);
   db_args_i64(&args, to);
   db_args_text(&args, c->actor);
+  db_args_text(&args, c->reason);
   if (cli_query(&c->cli, &SQL_NUMBERS_ADD, &args, &rows)) tell_outcome(c, rows, "");
   db_rows_free(rows);
   db_args_release(&args);

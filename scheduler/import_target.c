@@ -5,7 +5,6 @@
 
 #include "sql_scheduler.inc"
 
-#define REASON_CHARS_MAX 500
 #define SOURCE_CHARS_MAX 256
 
 const struct import_target *import_target_of(enum import_what what)
@@ -30,8 +29,8 @@ const struct import_target *import_target_of(enum import_what what)
   return &targets[what];
 }
 
-void import_target_put_args(enum import_what what, const struct import_sheet *s, const char *code, const char *actor,
-                            struct db_args *args)
+void import_target_put_args(enum import_what what, const struct import_sheet *s, const char *code,
+                            const struct import_by *by, struct db_args *args)
 {
   switch (what) {
     case IMPORT_NUMBERS:
@@ -39,19 +38,19 @@ void import_target_put_args(enum import_what what, const struct import_sheet *s,
       import_sheet_put(s, 0, args);
       db_args_null(args);
       db_args_null(args);
-      db_args_text(args, actor);
-      return;
+      break;
     case IMPORT_QUALIFICATIONS:
       db_args_text(args, code);
       for (size_t column = 0; column < 4; column++) import_sheet_put(s, column, args);
-      return;
+      break;
     case IMPORT_POINTS:
       import_sheet_put_lines(s, args);
       import_sheet_put(s, 0, args);
       import_sheet_put(s, 2, args);
       import_sheet_put(s, 1, args);
       import_sheet_put(s, 3, args);
-      db_args_text(args, actor);
-      return;
+      break;
   }
+  db_args_text(args, by->actor);
+  db_args_text(args, by->reason);
 }

@@ -15,6 +15,9 @@ struct import_target {
   const struct db_statement *statement;
 };
 const struct import_target *import_target_of(enum import_what what);
+struct import_by {
+  const char *actor, *reason;  // reason NULL: none was given
+};
 // code: of the activity, if there is one.
-void import_target_put_args(enum import_what what, const struct import_sheet *s, const char *code, const char *actor,
-                            struct db_args *args);
+void import_target_put_args(enum import_what what, const struct import_sheet *s, const char *code,
+                            const struct import_by *by, struct db_args *args);

@@ -13,8 +13,6 @@
 #include "scheduler/app.h"
 #include "sql_scheduler.inc"
 
-#define REASON_CHARS_MAX 500
-
 static void on_shown(struct web_call *call, const struct db_rows *rows)
 {
   char head[48];
@@ -54,6 +52,10 @@ static void on_granted(struct web_call *call, const struct db_rows *rows)
   web_reply_json(call->req, 200, buf_text(b), b->len);
 }
 
+// A key that may also claim is a service's, which gives points for what its users do: the ledger has that. Others are
+// of people, or act for them.
+static bool is_act(const struct web_request *req) { return (web_scopes(req) & WEB_CLAIMS) == 0; }
+
 void points_api_grant(struct web_request *req)
 {
   json_t *body = NULL;
@@ -75,6 +77,7 @@ void points_api_grant(struct web_request *req)
     db_args_i64(&call->db.args, amount);
     db_args_text(&call->db.args, reason);
     db_args_text(&call->db.args, web_actor(req));
+    db_args_bool(&call->db.args, is_act(req));
     web_call_send(call);
   }
   json_decref(body);

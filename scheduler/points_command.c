@@ -55,6 +55,7 @@ static void grant(struct command *c, int64_t user_id, int64_t amount)
   db_args_i64(&args, amount);
   db_args_text(&args, c->reason);
   db_args_text(&args, c->actor);
+  db_args_bool(&args, true);
   if (cli_query(&c->cli, &SQL_POINTS_GRANT, &args, &rows)) {
     const char *outcome = db_rows_text(rows, 0, 0);
     if (strcmp(outcome, "ok") == 0 || strcmp(outcome, "replayed") == 0)

@@ -33,7 +33,7 @@ static void on_put(struct web_call *call, const struct db_rows *rows)
   web_reply_json(call->req, is_created ? 201 : 200, db_rows_text(rows, 0, 1), db_rows_text_len(rows, 0, 1));
 }
 
-static void send_put(struct web_request *req, const struct reward_terms *terms)
+static void send_put(struct web_request *req, const struct reward_terms *terms, const char *reason)
 {
   char *params = terms->params != NULL ? json_dumps(terms->params, JSON_COMPACT) : NULL;
   struct web_call *call = web_call_new(req, &SQL_REWARD_PUT, on_put);
@@ -45,6 +45,8 @@ static void send_put(struct web_request *req, const struct reward_terms *terms)
     db_args_null(&call->db.args);
   db_args_text(&call->db.args, terms->has_amount ? terms->currency : NULL);
   db_args_text(&call->db.args, params);
+  db_args_text(&call->db.args, web_actor(req));
+  db_args_text(&call->db.args, reason);
   free(params);
   web_call_send(call);
 }
@@ -54,11 +56,12 @@ void reward_api_put(struct web_request *req)
   struct app *app = web_context(req);
   json_t *body = NULL;
   struct reward_terms terms;
+  const char *reason = NULL;
   char fault[JSONX_WHY_BYTES];
-  if (!web_read_body(req, &body)) return;
+  if (!web_read_reason(req, &reason) || !web_read_body(req, &body)) return;
   const struct conf_texts *providers = &app->conf.providers;
   if (reward_doc_check(body, web_param(req, "code"), providers->items, providers->count, &terms, fault) == RESULT_OK)
-    send_put(req, &terms);
+    send_put(req, &terms, reason);
   else
     web_reply_invalid(req, fault);
   json_decref(body);

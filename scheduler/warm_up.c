@@ -16,11 +16,10 @@
 #include "scheduler/worker_store.h"
 #include "sql_scheduler.inc"
 
-#define RUNS_MAX         4
-#define LOOK_EVERY       span_s(1)
-#define REPORT_MAX       65536
-#define REASON_CHARS_MAX 500
-#define ROW_COST_US      25  // of one claim in a batch, as measured; for the estimate
+#define RUNS_MAX    4
+#define LOOK_EVERY  span_s(1)
+#define REPORT_MAX  65536
+#define ROW_COST_US 25  // of one claim in a batch, as measured; for the estimate
 
 // The last one measures: by then everything is planned.
 enum round { ROUND_SUBMIT, ROUND_LOOKUP, ROUND_ENQUEUE, ROUND_AGAIN, ROUND_COUNT };

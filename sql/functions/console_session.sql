@@ -1,10 +1,11 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Sessions of the console: 12 hours at most, or one without a call. All reconcilers look them up here, so ending one holds at once.
 
--- Signs somebody in. Parameters: i_key_hash of the key that was shown, i_session_hash of a new secret. Result: outcome 'ok', 'UNAUTHENTICATED' (no such key in
+-- Signs somebody in. Parameters: i_key_hash of the key that was shown, i_session_hash of a new secret; i_old_hash: of the secret
+-- that the browser had, whose session ends (null: none). Result: outcome 'ok', 'UNAUTHENTICATED' (no such key in
 -- force) or 'FORBIDDEN' (it has no role in the console); name, scopes separated by commas, when the session ends. Of a key's sessions the 20 newest are kept.
--- Locks: none. Errors: none.
-create or replace function largesse.session_begin(i_key_hash bytea, i_session_hash bytea)
+-- Locks: the key, shared; sessions that end. Errors: none.
+create or replace function largesse.session_begin(i_key_hash bytea, i_session_hash bytea, i_old_hash bytea)
 returns table (outcome text, name text, scopes text, expires_at timestamptz)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp
@@ -19,6 +20,7 @@ begin
   outcome := case when not found then 'UNAUTHENTICATED' when not v_key.scopes && array['read', 'activities', 'review', 'admin'] then 'FORBIDDEN' else 'ok' end;
   name := v_key.name; scopes := array_to_string(v_key.scopes, ',');
   if outcome <> 'ok' then return next; return; end if;
+  delete from largesse.console_session s where s.hash = i_old_hash;
   expires_at := least(v_now + interval '12 hours', v_key.expires_at);
   delete from largesse.console_session s
    where s.hash in (select o.hash from largesse.console_session o where o.expires_at <= v_now order by o.expires_at limit 100 for update skip locked);

@@ -29,6 +29,8 @@ struct process {
   double ready_seconds;
 };
 
+int process_port(const struct process *p) { return p->ready_port; }
+
 // Is NAME of entry ("NAME=value") set by one of list, from index `from` on?
 static bool is_set_in(const char *const *list, size_t from, const char *entry)
 {

@@ -28,6 +28,7 @@ bool process_wait_ready(struct process *p);
 
 pid_t process_pid(const struct process *p);
 bool process_is_alive(struct process *p);
+int process_port(const struct process *p);  // ready_port
 const char *process_log_path(const struct process *p);
 // The whole log so far. Release the buffer yourself.
 void process_read_log(const struct process *p, struct buf *out);

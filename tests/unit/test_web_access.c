@@ -3,16 +3,31 @@
 // Owner: unit tests.
 #include "tests/unit/web_fixture.h"
 
-static bool check_key(void *ctx, const char *key, size_t key_len, unsigned *out_scopes, char out_actor[65])
+// Keys are their own names; "busy" cannot be checked, and of "slow" it is told later.
+struct desk {
+  struct web_request *late;
+};
+
+static enum web_auth_answer check_key(void *ctx, struct web_request *req, const struct web_credential *c,
+                                      struct web_caller *out_caller)
 {
-  (void)ctx;
-  if (key_len == 4 && memcmp(key, "busy", 4) == 0) return false;
-  *out_scopes = 0;
-  if (key_len == 6 && memcmp(key, "claims", 6) == 0) *out_scopes = WEB_CLAIMS;
-  if (key_len == 6 && memcmp(key, "reader", 6) == 0) *out_scopes = WEB_READ;
-  memcpy(out_actor, key, key_len < 64 ? key_len : 64);
-  out_actor[key_len < 64 ? key_len : 64] = '\0';
-  return true;
+  struct desk *desk = ctx;
+  const char *key = c->key ? c->key : c->session;
+  size_t len = c->key ? c->key_len : c->session_len;
+  if (len == 4 && memcmp(key, "busy", 4) == 0) return WEB_AUTH_AWAY;
+  if (len == 4 && memcmp(key, "slow", 4) == 0) {
+    if (!c->may_wait) return WEB_AUTH_AWAY;
+    desk->late = req;
+    return WEB_AUTH_LATER;
+  }
+  if (!c->key && c->is_change && (!c->token || strcmp(c->token, "token") != 0)) return WEB_AUTH_FORGED;
+  if (len == 6 && memcmp(key, "claims", 6) == 0) out_caller->scopes = WEB_CLAIMS;
+  if (len == 6 && memcmp(key, "reader", 6) == 0) out_caller->scopes = WEB_READ;
+  if (out_caller->scopes == 0) return WEB_AUTH_NOBODY;
+  out_caller->is_person = c->key == NULL;
+  memcpy(out_caller->name, key, len);
+  out_caller->name[len] = '\0';
+  return WEB_AUTH_KNOWN;
 }
 
 static void keys_decide_who_may(void **state)
@@ -20,7 +35,7 @@ static void keys_decide_who_may(void **state)
   struct fixture *f = *state;
   f->conf.auth = 1;
   start(f);
-  web_server_set_auth(f->server, check_key, NULL);
+  web_server_set_auth(f->server, check_key, &(struct desk){NULL});
   static const struct {
     const char *header, *status;
   } cases[] = {{"", "401"},
@@ -43,6 +58,81 @@ static void keys_decide_who_may(void **state)
   assert_has(ask(f, "GET /livez HTTP/1.1\r\n" HOST "\r\n"), "200 OK");
 }
 
+static void sessions_change_nothing_without_their_token(void **state)
+{
+  struct fixture *f = *state;
+  f->conf.auth = 1;
+  start(f);
+  web_server_set_auth(f->server, check_key, &(struct desk){NULL});
+  static const struct {
+    const char *header, *status;
+  } cases[] = {{"Cookie: largesse_session=nobody\r\nX-CSRF-Token: token\r\n", "401"},
+               {"Cookie: other=claims\r\nX-CSRF-Token: token\r\n", "401"},
+               {"Cookie: not_largesse_session=claims\r\nX-CSRF-Token: token\r\n", "401"},
+               {"Cookie: largesse_session=claims\r\n", "403"},
+               {"Cookie: largesse_session=claims\r\nX-CSRF-Token: other\r\n", "403"},
+               {"Cookie: largesse_session=reader\r\nX-CSRF-Token: token\r\n", "403"},
+               {"Cookie: a=b; largesse_session=claims;c=d\r\nX-CSRF-Token: token\r\n", "201"},
+               // Whoever shows a key means that, and needs no token.
+               {"Cookie: largesse_session=claims\r\nAuthorization: Bearer nobody\r\nX-CSRF-Token: token\r\n", "401"},
+               {"Cookie: largesse_session=nobody\r\nAuthorization: Bearer claims\r\n", "201"}};
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    struct buf b;
+    buf_init(&b, 1000);
+    buf_printf(&b, JSON_POST "%sContent-Length: 2\r\n\r\n{}", cases[i].header);
+    assert_memory_equal(ask(f, buf_text(&b)) + 9, cases[i].status, 3);
+    buf_release(&b);
+  }
+  assert_has(ask(f, "GET /v1/show/a HTTP/1.1\r\n" HOST "Cookie: largesse_session=reader\r\n\r\n"), "actor=reader");
+}
+
+static void who_is_not_known_yet_waits(void **state)
+{
+  struct fixture *f = *state;
+  struct desk desk = {NULL};
+  f->conf.auth = 1;
+  start(f);
+  web_server_set_auth(f->server, check_key, &desk);
+  static const struct {
+    enum web_auth_answer answer;
+    unsigned scopes;
+    const char *status;
+  } cases[] = {{WEB_AUTH_KNOWN, WEB_CLAIMS, "201"},
+               {WEB_AUTH_KNOWN, WEB_READ, "403"},
+               {WEB_AUTH_NOBODY, 0, "401"},
+               {WEB_AUTH_FORGED, 0, "403"},
+               {WEB_AUTH_AWAY, 0, "503"}};
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    int fd = dial(f);
+    put_text(f, fd, JSON_POST "Authorization: Bearer slow\r\nContent-Length: 2\r\n\r\n{}");
+    turns(f, 30);
+    assert_non_null(desk.late);
+    struct web_request *late = desk.late;
+    desk.late = NULL;
+    web_auth_resolve(late, cases[i].answer, &(struct web_caller){.scopes = cases[i].scopes, .name = "late"});
+    buf_clear(&f->got);
+    read_answers(f, fd, 1);
+    assert_memory_equal(buf_text(&f->got) + 9, cases[i].status, 3);
+    close(fd);
+  }
+  size_t handled = f->handled;
+  int fd = dial(f);  // one that leaves meanwhile is not served
+  put_text(f, fd, JSON_POST "Authorization: Bearer slow\r\nContent-Length: 2\r\n\r\n{}");
+  turns(f, 30);
+  (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1}, sizeof(struct linger));
+  close(fd);  // a reset: nobody reads the answer
+  turns(f, 30);
+  web_auth_resolve(desk.late, WEB_AUTH_KNOWN, &(struct web_caller){.scopes = WEB_CLAIMS});
+  fd = dial(f);
+  put_text(f, fd, JSON_POST "Authorization: Bearer slow\r\nContent-Length: 2\r\n\r\n{}");
+  turns(f, 30);
+  web_server_free(f->server);  // nor one whose server has gone
+  f->server = NULL;
+  web_auth_resolve(desk.late, WEB_AUTH_KNOWN, &(struct web_caller){.scopes = WEB_CLAIMS});
+  close(fd);
+  assert_int_equal(f->handled, handled);
+}
+
 // --- large bodies
 
 static void a_large_body_is_taken_from_who_may_call_only(void **state)
@@ -50,7 +140,7 @@ static void a_large_body_is_taken_from_who_may_call_only(void **state)
   struct fixture *f = *state;
   f->conf.auth = 1;
   start(f);
-  web_server_set_auth(f->server, check_key, NULL);
+  web_server_set_auth(f->server, check_key, &(struct desk){NULL});
   static const struct {
     const char *header, *status;
   } cases[] = {{"Content-Length: 150000\r\n", "401"},
@@ -156,6 +246,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(keys_decide_who_may, setup, teardown),
+      cmocka_unit_test_setup_teardown(sessions_change_nothing_without_their_token, setup, teardown),
+      cmocka_unit_test_setup_teardown(who_is_not_known_yet_waits, setup, teardown),
       cmocka_unit_test_setup_teardown(a_large_body_is_taken_from_who_may_call_only, setup, teardown),
       cmocka_unit_test_setup_teardown(large_bodies_are_taken_a_few_at_a_time, setup, teardown),
       cmocka_unit_test_setup_teardown(only_loopback_goes_without_keys, setup, teardown),

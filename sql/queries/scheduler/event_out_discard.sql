@@ -1,2 +1,2 @@
 -- SPDX-License-Identifier: Apache-2.0
-select largesse.event_out_discard($1::bigint[])
+select largesse.event_out_discard($1::bigint[], $2::text)
