@@ -70,6 +70,7 @@ declare
   v_now   timestamptz := largesse.clock_now();
   v_date  date := i_date;
   v_night largesse.night;
+  v_is_away boolean;
 begin
   is_resumed := false;
   if v_date is null then
@@ -91,8 +92,13 @@ begin
   elsif v_night.state = 'done' and not i_again then outcome := 'done';
   elsif v_night.state = 'running' and v_night.lease_until > v_now and v_night.holder is distinct from i_holder then outcome := 'busy';
   else
+    -- What is away can be counted no more: it keeps its figures.
+    v_is_away := exists (select from largesse.night_activity a where a.business_date = v_date and largesse.archive_is_away(a.activity_id));
     if v_night.state = 'done' then delete from largesse.night_activity a where a.business_date = v_date and not largesse.archive_is_away(a.activity_id); end if;
-    update largesse.night n set state = 'running', holder = i_holder, token = n.token + 1, lease_until = v_now + i_lease where n.business_date = v_date
+    update largesse.night n
+       set state = 'running', holder = i_holder, token = n.token + 1, lease_until = v_now + i_lease,
+           whole = case when v_night.state = 'running' or v_is_away then n.whole end
+     where n.business_date = v_date
       returning n.token into token;
     outcome := 'taken';
     is_resumed := v_night.state = 'running';
@@ -110,6 +116,11 @@ begin
   return found;
 end $$;
 
+-- Which figures the reports of this version have. Parameters: none. Result: a number that grows. Locks, errors: none.
+create or replace function largesse.night_shape() returns int
+language sql immutable parallel safe
+as $$ select 2 $$;
+
 -- Ends a night: puts its report together and tells the business, once. Made once more it keeps the report of the first time, and says whether the figures are still the same.
 -- Parameters: i_date, i_token, i_run_id: the audit. Result: one row as night_show, or none: it was lost. Locks: the night. Errors: none.
 create or replace function largesse.night_finish(i_date date, i_token bigint, i_run_id bigint)
@@ -126,14 +137,16 @@ begin
   select n.* into v_night from largesse.night n where n.business_date = i_date and n.token = i_token and n.state = 'running' for update;
   if not found then return; end if;
   v_report := largesse.night_report(i_date);
-  is_unchanged := v_night.report is null or v_night.report = v_report;
+  -- A report of a version that made fewer figures keeps them; those that it has must be the same.
+  is_unchanged := v_night.report is null or v_night.report = v_report or v_night.shape < largesse.night_shape() and v_report::jsonb @> v_night.report::jsonb;
   select r.* into strict v_run from largesse.audit_run r where r.id = i_run_id;
   v_report := coalesce(v_night.report, v_report);
   update largesse.night n
      set state = 'done', holder = null, lease_until = null, run_id = i_run_id, finished_at = v_now, report = v_report,
          clean = v_run.findings = 0 and v_run.failed = 0 and is_unchanged, findings = v_run.findings, failed = v_run.failed,
+         shape = case when v_night.report is null then largesse.night_shape() else v_night.shape end,
          claims = (v_report::json #>> '{totals,claims,count}')::bigint, quantity = (v_report::json #>> '{totals,claims,quantity}')::bigint,
-         moment = largesse.night_moment(i_run_id, v_now, is_unchanged)
+         moment = largesse.night_moment(i_date, i_run_id, v_now, is_unchanged)
    where n.business_date = i_date;
   if v_night.report is null then
     perform largesse.event_emit('report.finished', v_now, array['report.' || i_date], array[i_date::text], array[''], array[largesse.night_head(n)::text])

@@ -12,6 +12,7 @@ declare
   v_until timestamptz;
 begin
   select n.from_at, n.until_at into strict v_from, v_until from largesse.night n where n.business_date = i_date;
+  perform largesse.night_index();
   insert into largesse.night_activity as a (business_date, activity_id)
     select i_date, u.activity_id
       from (select c.activity_id from largesse.claim c where c.updated_at >= v_from
@@ -23,10 +24,12 @@ begin
             select s.activity_id from largesse.stock_adjustment s where s.at >= v_from and s.at < v_until) u
      order by u.activity_id
     on conflict do nothing;
-  return (select count(*) from largesse.night_activity a where a.business_date = i_date and a.figures is null);
+  return (select count(*) from largesse.night_activity a where a.business_date = i_date and a.figures is null)
+       + (select count(*) from largesse.night n where n.business_date = i_date and n.whole is null);
 end $$;
 
--- Makes the figures of the next activity of a night. Parameters: i_date. Result: whether there was one. Locks: the activity's row of the night. Errors: none.
+-- Makes the figures of the next activity of a night, and at the end those over all activities. Parameters: i_date. Result: whether there was something to make.
+-- Locks: the activity's row of the night, or the night. Errors: none.
 create or replace function largesse.night_step(i_date date) returns boolean
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp
@@ -37,7 +40,10 @@ begin
   select a.activity_id, n.from_at, n.until_at into v_next
     from largesse.night_activity a join largesse.night n on n.business_date = a.business_date
    where a.business_date = i_date and a.figures is null order by a.activity_id limit 1;
-  if not found then return false; end if;
+  if not found then
+    update largesse.night n set whole = largesse.night_whole(n.from_at, n.until_at, n.time_zone) where n.business_date = i_date and n.whole is null;
+    return found;
+  end if;
   update largesse.night_activity a set figures = coalesce(largesse.night_activity_figures(a.activity_id, v_next.from_at, v_next.until_at), '')
    where a.business_date = i_date and a.activity_id = v_next.activity_id and a.figures is null;
   return true;
@@ -60,6 +66,8 @@ declare
 begin
   with touched as materialized (
     select c.quantity, c.status, c.reward_id, c.payment_id, c.created_at,
+           case when c.succeeded_at >= i_from and c.succeeded_at < i_until and c.reward_id is not null
+             then greatest((date_part('epoch', c.succeeded_at - coalesce(c.issued_at, c.created_at)) * 1000000)::bigint, 0) end as delay_us,
            c.created_at >= i_from and c.created_at < i_until as is_made,
            -- What was written before these columns were there has the last change instead.
            coalesce(s.at >= i_from and s.at < i_until, false) as is_succeeded,
@@ -94,6 +102,8 @@ begin
          largesse.night_count(count(*) filter (where t.is_ended and t.status = 'failed'), sum(t.quantity) filter (where t.is_ended and t.status = 'failed')) as failed,
          largesse.night_count(count(*) filter (where t.is_ended and t.status = 'rolled_back'), sum(t.quantity) filter (where t.is_ended and t.status = 'rolled_back')) as rolled_back,
          (select json_agg(h.n order by h.hour) from hours h) as by_hour,
+         (select largesse.delay_json(count(*), percentile_disc(array[0.5, 0.9, 0.99]) within group (order by d.delay_us), max(d.delay_us))
+            from touched d where d.delay_us is not null) as delivery,
          (select json_object_agg(w.what, w.items order by w.what)
             from (select m.what, json_agg(json_strip_nulls(json_build_object('provider', m.provider, 'rewardCode', m.reward, 'currency', m.currency, 'count', m.n,
                                                                              'quantity', m.quantity, 'amount', m.amount))
@@ -103,7 +113,7 @@ begin
   if v_claims.n = 0 and v_refusals is null and v_points is null and v_stock is null then return null; end if;
   return (select json_strip_nulls(json_build_object(
             'code', a.code, 'kind', a.kind, 'claims', v_claims.made, 'succeeded', v_claims.succeeded, 'cancelled', v_claims.cancelled, 'expired', v_claims.expired,
-            'failed', v_claims.failed, 'rolledBack', v_claims.rolled_back, 'claimsByHour', v_claims.by_hour, 'refusals', v_refusals, 'points', v_points,
+            'failed', v_claims.failed, 'rolledBack', v_claims.rolled_back, 'claimsByHour', v_claims.by_hour, 'timeToDelivery', v_claims.delivery, 'refusals', v_refusals, 'points', v_points,
             'stockAdjusted', v_stock, 'money', v_claims.money))::text
             from largesse.activity a where a.id = i_activity_id);
 end $$;

@@ -22,6 +22,18 @@ as $$
            group by s.what) w
 $$;
 
+-- What remains of money that came and went: paid less refunded, delivered less reversed, by provider and currency. Parameters: i_money: as night_money gives it.
+-- Result: JSON; null: none. Locks, errors: none.
+create or replace function largesse.night_net(i_money json) returns json
+language sql immutable
+as $$
+  select json_agg(json_build_object('of', s.of, 'provider', s.provider, 'currency', s.currency, 'amount', s.amount) order by s.of, s.provider, s.currency)
+    from (select case when m.key in ('paid', 'refunded') then 'payments' else 'deliveries' end as of, i ->> 'provider' as provider, i ->> 'currency' as currency,
+                 sum(case when m.key in ('refunded', 'reversed') then -(i ->> 'amount')::numeric else (i ->> 'amount')::numeric end) as amount
+            from json_each(i_money) m cross join lateral json_array_elements(m.value) i
+           where i ->> 'amount' is not null group by 1, 2, 3) s
+$$;
+
 -- Everything of all activities together. Parameters: i_figures. Result: JSON. Locks, errors: none.
 create or replace function largesse.night_totals(i_figures jsonb[]) returns json
 language sql immutable
@@ -39,7 +51,8 @@ as $$
                            from unnest(i_figures) f cross join lateral jsonb_each_text(f -> 'refusals') e group by e.key) r),
     'points', (select json_build_object('taken', sum((f #>> '{points,taken}')::numeric), 'returned', sum((f #>> '{points,returned}')::numeric))
                  from unnest(i_figures) f having count(f -> 'points') > 0),
-    'money', largesse.night_money(i_figures)))
+    'money', m.money, 'net', largesse.night_net(m.money)))
+    from (select largesse.night_money(i_figures) as money) m
 $$;
 
 -- The report. Parameters: i_date. Result: JSON text; the same bytes whenever it is made. Locks, errors: none.
@@ -64,6 +77,7 @@ begin
     'pointsGranted', (select json_build_object('count', count(*), 'points', sum(p.amount)) from largesse.points_entry p
                        where p.at >= v_night.from_at and p.at < v_night.until_at and p.activity_id is null having count(*) > 0),
     'redemptions', largesse.night_redemptions(v_night.from_at, v_night.until_at),
+    'timeToDelivery', v_night.whole::json -> 'timeToDelivery', 'providers', v_night.whole::json -> 'providers', 'returns', v_night.whole::json -> 'returns',
     'deadLetters', coalesce((select json_agg(json_build_object('provider', d.provider, 'cause', d.cause, 'opened', d.n) order by d.provider, d.cause)
                                from (select l.provider, l.cause, count(*) as n from largesse.dead_letter l
                                       where l.opened_at >= v_night.from_at and l.opened_at < v_night.until_at group by 1, 2) d), '[]'::json)))::text;
@@ -85,9 +99,10 @@ as $$
            group by r.what, r.currency) s
 $$;
 
--- What was so when a report was made: what its audit found, what is open. Parameters: i_run_id, i_now, i_is_unchanged: whether the figures are those of the first time.
+-- What was so when a report was made: what its audit found, what is open, what has changed since the report before it; and the newest entry of the operator log, so that
+-- a kept report proves how long the log was and what it said. Parameters: i_date, i_run_id, i_now, i_is_unchanged: whether the figures are those of the first time.
 -- Result: JSON text; at most 1000 findings are listed. Locks, errors: none.
-create or replace function largesse.night_moment(i_run_id bigint, i_now timestamptz, i_is_unchanged boolean) returns text
+create or replace function largesse.night_moment(i_date date, i_run_id bigint, i_now timestamptz, i_is_unchanged boolean) returns text
 language sql stable
 set search_path = largesse, pg_temp
 as $$
@@ -95,7 +110,7 @@ as $$
     select f.*, row_number() over (order by f.state = 'gone', array_position(array['critical', 'high', 'medium'], f.severity), f.activity_id, f.key) as place
       from largesse.audit_recorded(i_run_id) f
   )
-  select json_build_object(
+  select json_strip_nulls(json_build_object(
     'at', largesse.time_text(i_now), 'clean', r.findings = 0 and r.failed = 0 and i_is_unchanged, 'figuresUnchanged', i_is_unchanged,
     'auditId', r.id::text, 'audited', r.activities, 'failed', r.failed, 'findingCount', r.findings,
     'opened', (select count(*) from found f where f.state = 'opened'), 'open', (select count(*) from found f where f.state = 'open'),
@@ -103,10 +118,17 @@ as $$
     'findings', coalesce((select json_agg(json_strip_nulls(json_build_object(
                    'key', f.key, 'kind', f.kind, 'severity', f.severity, 'activityCode', f.activity_code,
                    'claimId', case when f.claim_id is not null then f.activity_id || '-' || f.claim_id end,
-                   'expected', f.expected, 'actual', f.actual, 'cause', f.cause, 'nextStep', f.next_step, 'state', f.state)) order by f.place)
+                   'expected', f.expected, 'actual', f.actual, 'cause', f.cause, 'nextStep', f.next_step, 'state', f.state,
+                   'openedAt', (select largesse.time_text(o.opened_at) from largesse.finding o where o.key = f.key))) order by f.place)
                  from found f where f.place <= 1000), '[]'::json),
+    'since', (select json_build_object('date', p.business_date, 'opened', (select count(*) from largesse.finding f where f.state <> 'gone' and f.opened_at > p.finished_at),
+                                       'gone', (select count(*) from largesse.finding f where f.state = 'gone' and f.gone_at > p.finished_at))
+                from (select n.business_date, n.finished_at from largesse.night n
+                       where n.business_date < i_date and n.state = 'done' order by n.business_date desc limit 1) p),
+    'statements', (select json_agg(largesse.statement_json(s) order by s.provider) from largesse.statement s where s.business_date = i_date and s.state = 'active'),
+    'log', (select json_build_object('seq', h.seq, 'hash', encode(h.hash, 'hex')) from largesse.operator_log_head h),
     'deadLettersOpen', coalesce((select json_object_agg(d.provider, d.n order by d.provider)
                                    from (select l.provider, count(*) as n from largesse.dead_letter l where l.closed_at is null group by 1) d), '{}'::json),
-    'queued', (select count(*) from largesse.claim_queue q where q.verdict is null))::text
+    'queued', (select count(*) from largesse.claim_queue q where q.verdict is null)))::text
     from largesse.audit_run r where r.id = i_run_id
 $$;
