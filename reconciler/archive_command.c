@@ -11,7 +11,7 @@
 #include "common/doc_list.h"
 #include "common/mem.h"
 #include "reconciler/archive.h"
-#include "reconciler/night_text.h"
+#include "reconciler/night_paper.h"
 #include "reconciler/store_archive.h"
 
 #define PAGE             200

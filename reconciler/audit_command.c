@@ -11,7 +11,7 @@
 #include "common/text.h"
 #include "reconciler/audit.h"
 #include "reconciler/cli.h"
-#include "reconciler/night_text.h"
+#include "reconciler/night_paper.h"
 #include "reconciler/report.h"
 
 struct audit_options {

@@ -13,6 +13,7 @@
 #include "reconciler/night_command.h"
 #include "reconciler/operation_command.h"
 #include "reconciler/order_command.h"
+#include "reconciler/report_command.h"
 #include "reconciler/statement_command.h"
 
 const struct daemon_command *reconciler_commands(void)
@@ -55,6 +56,13 @@ const struct daemon_command *reconciler_commands(void)
       {"report night", REPORT_NIGHT_USAGE,
        "the report of a business date, made now if it has none; without DATE the latest one that is over",
        night_command_night},
+      {"report activity", REPORT_ACTIVITY_USAGE,
+       "what became of an activity: claims, refusals and stock over time, times to delivery, providers, causes",
+       report_command_activity},
+      {"report compare", REPORT_COMPARE_USAGE,
+       "a night's figures and findings against those of another; without a second DATE the report before it",
+       report_command_compare},
+      {"report event", REPORT_EVENT_USAGE, "the same of all activities of an event", report_command_event},
       {"report list", REPORT_LIST_USAGE, "the nights' reports, newest first", night_command_list},
       {"statement import", STATEMENT_IMPORT_USAGE,
        "store a provider's statement by its profile and match it with what we hold; status 1 with findings",

@@ -6,3 +6,4 @@
 
 void night_api_list(struct web_request *web);
 void night_api_show(struct web_request *web);
+void night_api_compare(struct web_request *web);

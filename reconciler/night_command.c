@@ -11,13 +11,13 @@
 #include "common/mem.h"
 #include "reconciler/cli.h"
 #include "reconciler/night.h"
-#include "reconciler/night_text.h"
-#include "reconciler/report.h"
+#include "reconciler/night_paper.h"
+#include "reconciler/report_command.h"
 
 // --- one night
 
 struct night_options {
-  const char *format;
+  struct report_options report;
   bool again;
 };
 
@@ -44,18 +44,9 @@ static int status_of(const json_t *doc)
 
 static int print(struct cli *c, const char *doc, size_t len, const struct night_options *o)
 {
-  struct buf text;
   json_t *json = json_loadb(doc, len, JSON_DECODE_ANY, NULL);
   if (json == NULL) return cli_failed(c, "the report is no JSON", EXIT_SOFTWARE);
-  buf_init(&text, REPORT_BYTES_MAX);
-  if (strcmp(o->format, "json") == 0) {
-    buf_append(&text, doc, len);
-    buf_putc(&text, '\n');
-  } else {
-    night_put_text(json, &text);
-  }
-  int exit_code = status_of(json), written = cli_write(c, &text, NULL);
-  buf_release(&text);
+  int exit_code = status_of(json), written = report_print(c, doc, len, json, night_paper_new, &o->report);
   json_decref(json);
   return written == EXIT_OK ? exit_code : written;
 }
@@ -111,15 +102,16 @@ int night_command_night(const void *config, struct log *log, int argc, char **ar
   (void)log;
   struct cli c = reconciler_cli("report night", REPORT_NIGHT_USAGE);
   const struct reconciler_conf *conf = config;
-  struct night_options o = {.format = "text"};
-  const struct cmdline_option options[] = {{"--format", &o.format, NULL}, {"--again", NULL, &o.again}};
+  struct night_options o = {.again = false};
+  const struct cmdline_option options[] = {
+      {"--format", &o.report.format, NULL}, {"--output", &o.report.output, NULL}, {"--again", NULL, &o.again}};
   char why[CMDLINE_WHY_BYTES] = "";
   size_t words = 0;
-  int is_json = 0;
   if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(&c, why);
   if (words > 1) return cli_misused(&c, "takes one date");
   if (words == 1 && !night_is_date(argv[0])) return cli_misused(&c, "DATE must be a day such as 2026-11-29");
-  if (!cmdline_choice(o.format, "text|json", &is_json)) return cli_misused(&c, "--format must be text or json");
+  const char *fault = report_options_fault(&o.report);
+  if (fault != NULL) return cli_misused(&c, fault);
   if (!reconciler_cli_open(&c, config)) return c.exit_code;
   char *date = words == 1 ? mem_strdup(argv[0]) : latest_date(&c, &conf->night);
   if (date != NULL) c.exit_code = make_and_print(&c, conf, date, &o);

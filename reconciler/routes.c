@@ -10,6 +10,7 @@
 #include "reconciler/now.h"
 #include "reconciler/operation_api.h"
 #include "reconciler/provider_api.h"
+#include "reconciler/report_api.h"
 #include "reconciler/review_api.h"
 #include "reconciler/session_api.h"
 #include "reconciler/webhook_api.h"
@@ -24,6 +25,7 @@
 static const struct web_route items[] = {
     {"GET", "/", WEB_OPEN, WEB_BODY_NONE, 0, assets_page, "page"},
     {"GET", "/assets/{version}/{file}", WEB_OPEN, WEB_BODY_NONE, 0, assets_file, "assets"},
+    {"GET", "/v1/activities/{code}/review", READERS, WEB_BODY_NONE, 0, report_api_activity, "activities_review"},
     {"GET", "/v1/audits", READERS, WEB_BODY_NONE, 0, review_api_audits, "audits_list"},
     {"GET", "/v1/audits/definitions", READERS, WEB_BODY_NONE, 0, review_api_audit_definitions, "audits_definitions"},
     {"POST", "/v1/claims/{claimId}/roll-back", REVIEWERS, WEB_BODY_JSON_OPTIONAL, 0, operation_api_roll_back,
@@ -37,6 +39,7 @@ static const struct web_route items[] = {
      "dead_letters_resolve"},
     {"POST", "/v1/dead-letters/retry", REVIEWERS, WEB_BODY_JSON, ORDER_BODY_MAX, operation_api_retry,
      "dead_letters_retry"},
+    {"GET", "/v1/events/{code}/review", READERS, WEB_BODY_NONE, 0, report_api_event, "events_review"},
     {"GET", "/v1/findings", READERS, WEB_BODY_NONE, 0, review_api_findings, "findings_list"},
     {"GET", "/v1/findings/{key}", READERS, WEB_BODY_NONE, 0, review_api_finding, "findings_show"},
     {"POST", "/v1/findings/repair", REVIEWERS, WEB_BODY_JSON, ORDER_BODY_MAX, operation_api_repair, "findings_repair"},
@@ -59,6 +62,7 @@ static const struct web_route items[] = {
      "providers_set"},
     {"GET", "/v1/reports", READERS, WEB_BODY_NONE, 0, night_api_list, "reports_list"},
     {"GET", "/v1/reports/{date}", READERS, WEB_BODY_NONE, 0, night_api_show, "reports_show"},
+    {"GET", "/v1/reports/{date}/comparison", READERS, WEB_BODY_NONE, 0, night_api_compare, "reports_compare"},
     {"GET", "/v1/session", ANYBODY, WEB_BODY_NONE, 0, session_api_show, "session_show"},
     {"POST", "/v1/session", WEB_OPEN, WEB_BODY_JSON, SESSION_BODY_MAX, session_api_begin, "session_begin"},
     {"DELETE", "/v1/session", ANYBODY, WEB_BODY_NONE, 0, session_api_end, "session_end"},

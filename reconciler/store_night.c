@@ -105,3 +105,10 @@ const struct db_statement *store_night_show(struct db_args *args, const char *da
   db_args_text(args, date);
   return &SQL_NIGHT_SHOW;
 }
+
+const struct db_statement *store_night_compare(struct db_args *args, const char *date, const char *with)
+{
+  db_args_text(args, date);
+  db_args_text(args, with);
+  return &SQL_NIGHT_COMPARE;
+}

@@ -45,3 +45,5 @@ const struct db_statement *store_night_finish(struct db_args *args, const char *
 struct night_finish_row store_night_finish_row(const struct db_rows *rows);
 const struct db_statement *store_night_list(struct db_args *args, const char *after, int64_t limit);  // NULL: newest
 const struct db_statement *store_night_show(struct db_args *args, const char *date);
+// with NULL: the latest report before it. A row of outcome ("compared", "no_report", "no_other") and document.
+const struct db_statement *store_night_compare(struct db_args *args, const char *date, const char *with);
