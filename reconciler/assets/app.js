@@ -64,7 +64,7 @@ function choices() {
     h('label', {class: 'visually-hidden', for: 'language'}, t('Language')),
     h('select', {id: 'language', class: 'form-select form-select-sm', value: language(), onchange: (event) => { setLanguage(event.target.value); showAll(true); }},
       languages().map(({code, name}) => h('option', {value: code, lang: code}, name))),
-    h('button', {type: 'button', id: 'theme', class: 'btn btn-sm btn-quiet', onclick: () => { cycleTheme(); showAll(true); }}, t('Colours: {theme}', {theme: word('theme', theme())})),
+    h('button', {type: 'button', id: 'theme', class: 'btn btn-sm btn-quiet', onclick: () => { cycleTheme(); showAll(true); }}, h('span', {'aria-hidden': 'true'}, '◐'), h('span', {class: 'long'}, t('Colours: {theme}', {theme: word('theme', theme())}))),
     h('button', {type: 'button', id: 'help', class: 'btn btn-sm btn-quiet', 'aria-label': t('Help and keys'), onclick: showHelp}, '?'));
 }
 
@@ -93,6 +93,7 @@ async function showPage(route, isSamePath) {
   const name = session.who() === null ? 'sign-in' : pageOf(route);
   const [first = 'now'] = route.parts;
   showFrame(session.who() === null ? null : first === 'activity-new' ? 'activities' : first);
+  document.querySelector('.side [aria-current]')?.scrollIntoView({block: 'nearest', inline: 'center'});
   const main = document.getElementById('main');
   state.view?.leave();
   const view = makeView(main, route);

@@ -9,7 +9,7 @@ import {to} from './router.js';
 
 const attempt = (a) => h('details', {class: 'attempt', 'data-key': `${a.attempt}-${a.call}-${a.step}`},
   h('summary', {}, h('span', {class: 'attempt-n num'}, `${a.attempt}.${a.call}`), h('span', {}, word('step', a.step)), badge('outcome', a.outcome), a.httpStatus ? code(`HTTP ${a.httpStatus}`) : null, a.code ? code(a.code) : null,
-    h('span', {class: 'muted grow'}, a.detail ?? ''), h('span', {class: 'num muted'}, seconds(a.durationMs / 1000)), time(a.startedAt)),
+    h('span', {class: 'muted grow'}, a.detail && a.detail !== a.code ? a.detail : ''), h('span', {class: 'num muted'}, seconds(a.durationMs / 1000)), time(a.startedAt)),
   h('div', {class: 'columns'}, h('div', {}, h('h4', {}, t('Request')), a.request ? json(a.request) : none()), h('div', {}, h('h4', {}, t('Answer')), a.answer ? json(a.answer) : none())),
   facts([[t('Provider'), a.provider], [t('Trace'), a.trace ? code(a.trace) : null]]));
 
@@ -29,8 +29,8 @@ function page(d, again) {
   const isOpen = d.state === 'open';
   return [head(t('Dead letter #{id}', {id: d.id}), {crumbs: [[t('Dead letters'), to('dead-letters')]], sub: h('span', {}, badge('state', d.state), ' ', badge('cause', d.cause, 'warn'), d.code ? [' ', code(d.code)] : null),
     actions: letterActions({ids: [d.id]}, again, isOpen ? null : t('It is closed'))}),
-  card(null, d.detail ? h('p', {class: 'lead-detail'}, d.detail) : null, facts([
-    [t('Claim'), d.claimId ? h('a', {href: to('claims', d.claimId)}, d.claimId) : null], [t('State of the claim'), d.claimStatus ? badge('claim', d.claimStatus, undefined) : null], [t('Activity'), d.activityCode ? h('a', {href: to('activities', d.activityCode)}, d.activityCode) : null],
+  card(null, d.detail && d.detail !== d.code ? h('p', {class: 'lead-detail'}, d.detail) : null, facts([
+    [t('Claim'), d.claimId ? h('a', {href: to('claims', d.claimId)}, d.claimId) : null], [t('State of the claim'), d.claimStatus ? badge('claim', d.claimStatus) : null], [t('Activity'), d.activityCode ? h('a', {href: to('activities', d.activityCode)}, d.activityCode) : null],
     [t('User'), d.userId ? h('a', {href: to('claims', {user: d.userId})}, d.userId) : null], ['bizId', d.bizId ? code(d.bizId) : null], [t('Provider'), d.provider], [t('Attempts'), d.attempts !== undefined ? number(d.attempts) : null],
     [t('Opened'), time(d.openedAt)], [t('Closed'), d.closedAt ? time(d.closedAt) : null], [t('Closed as'), d.resolution ? word('resolution', d.resolution) : null], [t('By'), d.closedBy], [t('Reason'), d.reason],
     [t('Fingerprint'), d.fingerprint ? h('a', {href: to('dead-letters', {provider: d.provider, fingerprint: d.fingerprint})}, d.fingerprint) : null]])),
