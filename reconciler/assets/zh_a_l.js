@@ -52,7 +52,6 @@ export const texts = {
   'As a form': '以表单显示',
   'As JSON': '以 JSON 显示',
   'As of ': '截至 ',
-  'As things are now: {text}': '按目前情况：{text}',
   'Ask': '试算',
   'At': '时间',
   'At (empty: now)': '时刻（留空：现在）',

@@ -260,6 +260,7 @@ export const texts = {
   'What': '项目',
   'What and when': '内容与时间',
   'What audits and statements proved not to add up. Each keeps its key from night to night.': '审计和对账发现的不符之处。每条在各夜之间保持同一键。',
+  'What becomes of them, as things are now: {text}': '按目前情况：{text}',
   'What changes:': '将要更改：',
   'What happened': '经过',
   'What happened really': '实际情况',
