@@ -3,6 +3,7 @@
 // Owner: the command; blocking.
 #include "reconciler/archive.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -141,6 +142,27 @@ static bool make_directories(const char *directory, const char *month, char out_
   return make_directory(out_path);
 }
 
+#define STAMP  "20261129T120000.123456Z"
+#define SUFFIX ".jsonl.gz"
+#define PART   ".part"
+
+// What an export of this activity has left that was killed. Nobody else exports it now; the length tells codes apart
+// that begin alike.
+static void remove_leftovers(const char *folder, const char *code)
+{
+  char path[ARCHIVE_PATH_BYTES];
+  size_t len = strlen(code), whole = len + 1 + strlen(STAMP SUFFIX PART);
+  DIR *dir = opendir(folder);
+  if (dir == NULL) return;
+  for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+    const char *name = entry->d_name;
+    if (strlen(name) != whole || strncmp(name, code, len) != 0 || strcmp(name + whole - strlen(PART), PART) != 0)
+      continue;
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path) (void)unlink(path);
+  }
+  (void)closedir(dir);
+}
+
 // CODE-20261129T120000.123456Z.jsonl.gz: each export has a file of its own.
 static bool name_file(const struct archive_job *job, struct archive_made *made)
 {
@@ -151,7 +173,8 @@ static bool name_file(const struct archive_job *job, struct archive_made *made)
     if (*at != '-' && *at != ':') stamp[n++] = *at;
   stamp[n] = '\0';
   if (!make_directories(job->directory, contents->month, folder)) return false;
-  if (snprintf(made->path, sizeof made->path, "%s/%s-%s.jsonl.gz", folder, contents->code, stamp) <
+  remove_leftovers(folder, contents->code);
+  if (snprintf(made->path, sizeof made->path, "%s/%s-%s" SUFFIX, folder, contents->code, stamp) <
       (int)sizeof made->path)
     return true;
   errno = ENAMETOOLONG;
@@ -282,7 +305,7 @@ static int export_in_snapshot(struct export *e, const char *code, char part[ARCH
     (void)snprintf(e->why, ARCHIVE_WHY_BYTES, "cannot create a file in %.300s: %s", e->job->directory, strerror(errno));
     return EXIT_CANNOT_CREATE;
   }
-  (void)snprintf(part, ARCHIVE_PATH_BYTES + 8, "%s.part", e->made->path);
+  (void)snprintf(part, ARCHIVE_PATH_BYTES + 8, "%s" PART, e->made->path);
   exit_code = write_file(e, part);
   return exit_code == EXIT_OK ? check_file(e, part) : exit_code;
 }

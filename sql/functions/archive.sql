@@ -36,8 +36,7 @@ as $$
     (1, 'activity', 't.id = $1', 't.id', false, true),
     (2, 'activity_limit', 't.activity_id = $1', 't.period collate "C"', true, false),
     (3, 'activity_history', 't.activity_id = $1', 't.id', false, false),
-    (4, 'reward', 't.id in (select c.reward_id from largesse.archive_claims($1) c union select c.payment_id from largesse.archive_claims($1) c
-                            union select a.reward_id from largesse.activity a where a.id = $1)', 't.id', false, true),
+    (4, 'reward', 't.id = any ((select largesse.archive_rewards($1))::int[])', 't.id', false, true),
     (5, 'stock', 't.activity_id = $1', 't.segment', true, false),
     (6, 'stock_adjustment', 't.activity_id = $1', 't.key collate "C"', true, false),
     (7, 'claim', 't.activity_id = $1', 't.id', true, false),
@@ -111,6 +110,38 @@ begin
   return v_claim;
 end $$;
 
+-- The versions of rewards and terms of payment that an activity and its claims have. Parameters: i_activity_id. Result: their ids. Locks, errors: none.
+create or replace function largesse.archive_rewards(i_activity_id bigint) returns int[]
+language plpgsql stable security definer  -- the cursor of archive_open calls it later, for whoever fetches
+set search_path = largesse, pg_temp set jit = off
+as $$
+declare
+  v_relation text := largesse.archive_relation('claim', i_activity_id);
+  v_ids      int[] := '{}';
+begin
+  if v_relation is not null then
+    execute format('select array(select distinct r.id from %s c cross join lateral (values (c.reward_id), (c.payment_id)) as r(id) where c.activity_id = $1 and r.id is not null)',
+                   v_relation) into v_ids using i_activity_id;
+  end if;
+  return v_ids || array(select a.reward_id from largesse.activity a where a.id = i_activity_id and a.reward_id is not null);
+end $$;
+
+-- What an activity's claims come to, wherever they lie. Parameters: i_activity_id. Result: one row: a text that is another one whenever a claim has changed in the way in
+-- which programs change them; how many are not finished, and how many are owed a refund or a reversal. Locks, errors: none.
+create or replace function largesse.archive_claim_figures(i_activity_id bigint) returns table (state text, unfinished bigint, owed bigint)
+language plpgsql stable
+set search_path = largesse, pg_temp set jit = off
+as $$
+declare
+  v_relation text := largesse.archive_relation('claim', i_activity_id);
+begin
+  return query execute format($q$
+    select concat_ws(' ', count(*), sum(c.quantity), max(extract(epoch from c.updated_at)), sum(c.attempts)),
+           count(*) filter (where c.status in ('waiting', 'offered', 'held', 'issuing') or c.next_attempt_at is not null or c.review_since is not null),
+           count(*) filter (where c.refund in ('owed', 'pending', 'retry', 'unknown') or c.reversal in ('owed', 'pending', 'retry', 'unknown'))
+      from %s c where c.activity_id = $1 and %s $q$, coalesce(v_relation, 'largesse.claim'), case when v_relation is null then 'false' else 'true' end) using i_activity_id;
+end $$;
+
 -- Opens the cursor "archive_rows" over what is exported of one table: a column of JSON text. To be fetched from in the transaction that opened it, with the time
 -- zone UTC, so that the same rows are the same bytes. Parameters: i_activity_id, i_name: one of archive_tables. Result: the cursor. Locks, errors: none.
 create or replace function largesse.archive_open(i_activity_id bigint, i_name text) returns refcursor
@@ -137,7 +168,7 @@ create or replace function largesse.archive_state(i_activity_id bigint) returns 
 language sql stable
 as $$
   select md5(concat_ws(' ',
-    (select concat_ws(' ', count(*), sum(c.quantity), max(extract(epoch from c.updated_at)), sum(c.attempts)) from largesse.archive_claims(i_activity_id) c),
+    (select f.state from largesse.archive_claim_figures(i_activity_id) f),
     (select count(*) from largesse.attempt t where t.activity_id = i_activity_id),
     (select concat_ws(' ', count(*), max(d.id), count(d.closed_at)) from largesse.dead_letter d where d.activity_id = i_activity_id),
     (select concat_ws(' ', sum(s.remaining), sum(s.taken)) from largesse.stock s where s.activity_id = i_activity_id),
@@ -153,11 +184,8 @@ language sql stable
 set search_path = largesse, pg_temp set jit = off
 as $$
   select * from (
-    select 'claims that are not finished' as what, count(*) as n from largesse.archive_claims(i_activity_id) c
-     where c.status in ('waiting', 'offered', 'held', 'issuing') or c.next_attempt_at is not null or c.review_since is not null
-    union all
-    select 'refunds or reversals that are owed', count(*) from largesse.archive_claims(i_activity_id) c
-     where c.refund in ('owed', 'pending', 'retry', 'unknown') or c.reversal in ('owed', 'pending', 'retry', 'unknown')
+    select v.what, v.n from largesse.archive_claim_figures(i_activity_id) f
+     cross join lateral (values ('claims that are not finished', f.unfinished), ('refunds or reversals that are owed', f.owed)) as v(what, n)
     union all
     select 'open dead letters', count(*) from largesse.dead_letter d where d.activity_id = i_activity_id and d.closed_at is null
     union all
@@ -265,6 +293,27 @@ begin
   return found;
 end $$;
 
+-- Whether an activity has changed since an instant, as far as programs change it; found without reading all of its rows. Parameters: i_activity_id, i_since. Result: the
+-- answer. Locks, errors: none.
+create or replace function largesse.archive_has_changed(i_activity_id bigint, i_since timestamptz) returns boolean
+language plpgsql stable
+set search_path = largesse, pg_temp set jit = off
+as $$
+declare
+  v_relation text := largesse.archive_relation('claim', i_activity_id);
+  v_changed  boolean := false;
+begin
+  if v_relation is not null then
+    execute format('select exists (select from %s c where c.activity_id = $1 and c.updated_at > $2)', v_relation) into v_changed using i_activity_id, i_since;
+  end if;
+  return v_changed
+    or exists (select from largesse.dead_letter d where d.activity_id = i_activity_id and (d.opened_at > i_since or d.closed_at > i_since))
+    or exists (select from largesse.stock_adjustment d where d.activity_id = i_activity_id and d.at > i_since)
+    or exists (select from largesse.qualification q where q.activity_id = i_activity_id and q.created_at > i_since)
+    or exists (select from largesse.coupon_use u join largesse.redemption r on r.id = u.redemption_id
+                where u.activity_id = i_activity_id and (r.redeemed_at > i_since or u.released_at > i_since));
+end $$;
+
 -- Activities that are over and have no export that says what they say now. Parameters: i_before: they ended before it; i_after: the last id seen (0 to begin), i_limit.
 -- Result: id and code. Locks, errors: none.
 create or replace function largesse.archive_candidates(i_before timestamptz, i_after bigint, i_limit int)
@@ -275,7 +324,7 @@ as $$
   select a.id, a.code
     from largesse.activity a left join largesse.archive x on x.activity_id = a.id
    where a.id > i_after and a.status in ('finished', 'archived') and a.end_at < i_before and not largesse.archive_is_away(a.id)
-     and (x.activity_id is null or x.state_hash <> largesse.archive_state(a.id))
+     and (x.activity_id is null or largesse.archive_has_changed(a.id, x.exported_at))
    order by a.id limit i_limit
 $$;
 
@@ -289,7 +338,7 @@ as $$
   select x.activity_id, json_strip_nulls(json_build_object(
            'activityCode', a.code, 'month', largesse.archive_month_name((x.activity_id / 1000000)::int),
            'state', case when m.state = 'detached' then 'detached' when m.state is not null then m.state
-                         when x.state_hash = largesse.archive_state(x.activity_id) then 'current' else 'changed' end,
+                         when largesse.archive_has_changed(x.activity_id, x.exported_at) then 'changed' else 'current' end,
            'rows', x.rows, 'bytes', x.bytes, 'sha256', encode(x.sha256, 'hex'), 'exportedAt', largesse.time_text(x.exported_at), 'exportedBy', x.exported_by,
            'verifiedAt', largesse.time_text(x.verified_at), 'path', x.path, 'tables', x.manifest))::text
     from largesse.archive x join largesse.activity a on a.id = x.activity_id

@@ -68,9 +68,9 @@ select probe.expect('all tables of activities are there', (select string_agg(c.t
      and c.table_name not in ('archive', 'archive_event_usage', 'audit_run', 'redemption_rule', 'claim_queue_head', 'claim_queue_tail', 'group_member', 'waiting_entry')), null);
 
 -- What is open stands against it.
-insert into largesse.dead_letter (activity_id, claim_id, provider, cause, opened_at) select activity_id, id, 'wallet', 'test', now() from largesse.claim where biz_id = 's2';
+insert into largesse.dead_letter (activity_id, claim_id, provider, cause, opened_at) select activity_id, id, 'wallet', 'test', largesse.clock_now() from largesse.claim where biz_id = 's2';
 select probe.expect('a letter is open', probe.export('spring'), 'open: 1 open dead letters');
-update largesse.dead_letter set closed_at = now(), resolution = 'resolved';
+update largesse.dead_letter set closed_at = largesse.clock_now(), resolution = 'resolved';
 update largesse.claim set refund_since = now(), refund = 'owed', payment = 'done', payment_id = 1 where biz_id = 's2';
 select probe.expect('money is owed', probe.export('spring'), 'open: 1 refunds or reversals that are owed');
 update largesse.claim set refund_since = null, refund = null, payment = null, payment_id = null where biz_id = 's2';
@@ -81,7 +81,7 @@ select probe.expect('what is left to do', (select string_agg(code, ' ') from lar
 select probe.expect('exported', probe.export('other'), 'ok');
 select probe.expect('current', (select string_agg(doc::json ->> 'state', ' ') from largesse.archive_list('2026-02', 0, 10)), 'current current');
 -- News after the export is told.
-update largesse.claim set updated_at = updated_at + interval '1 s' where biz_id = 's2';
+update largesse.claim set updated_at = largesse.clock_now() where biz_id = 's2';
 select probe.expect('changed', (select string_agg(doc::json ->> 'state', ' ') from largesse.archive_list(null, 0, 10)), 'changed current');
 select largesse.clock_set('2026-05-10 12:00Z' - clock_timestamp());
 select probe.expect('export it again', probe.blockers(), 'spring its rows have changed since the export; export it again');
