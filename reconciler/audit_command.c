@@ -13,6 +13,7 @@
 #include "reconciler/cli.h"
 #include "reconciler/night_paper.h"
 #include "reconciler/report.h"
+#include "reconciler/store_archive.h"
 
 struct audit_options {
   const char *date, *activity, *format, *output;
@@ -70,6 +71,20 @@ static int audit_and_report(struct cli *c, const struct reconciler_conf *conf, c
   return exit_code;
 }
 
+// What "everything" does not have: nobody can change it, and nobody can audit it until it is brought back.
+static void tell_left_out(struct cli *c)
+{
+  struct db_args args;
+  struct db_rows *rows = NULL;
+  db_args_init(&args);
+  if (cli_query(c, store_archive_months_away(&args), &args, &rows) && !db_rows_is_null(rows, 0, 0))
+    (void)fprintf(stderr,
+                  "%s: %s: left out, since they are archived and detached: %s; `archive attach` brings a month back\n",
+                  c->program, c->name, db_rows_text(rows, 0, 0));
+  db_rows_free(rows);
+  db_args_release(&args);
+}
+
 int audit_command(const void *config, struct log *log, int argc, char **argv)
 {
   (void)log;
@@ -87,6 +102,7 @@ int audit_command(const void *config, struct log *log, int argc, char **argv)
   if (fault != NULL) return cli_misused(&c, fault);
   if (!reconciler_cli_open(&c, config)) return c.exit_code;
   int exit_code = audit_and_report(&c, conf, &o);
+  if (o.all && o.activity == NULL) tell_left_out(&c);
   cli_close(&c);
   return exit_code;
 }

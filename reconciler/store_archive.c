@@ -103,6 +103,12 @@ const struct db_statement *store_archive_month_state(struct db_args *args, const
   return &SQL_ARCHIVE_MONTH_STATE;
 }
 
+const struct db_statement *store_archive_months_away(struct db_args *args)
+{
+  (void)args;
+  return &SQL_ARCHIVE_MONTHS_AWAY;
+}
+
 const struct db_statement *store_archive_partitions(struct db_args *args, const char *month)
 {
   db_args_text(args, month);

@@ -33,6 +33,7 @@ const struct db_statement *store_archive_blockers(struct db_args *args, const ch
                                                   struct span age);                       // code, why
 const struct db_statement *store_archive_files(struct db_args *args, const char *month);  // code, path
 const struct db_statement *store_archive_month_state(struct db_args *args, const char *month);
+const struct db_statement *store_archive_months_away(struct db_args *args);  // their names; null: none
 const struct db_statement *store_archive_partitions(struct db_args *args, const char *month);  // parent, name, state
 const struct db_statement *store_archive_owner(struct db_args *args);  // whether the login owns the tables
 const struct db_statement *store_archive_lock(struct db_args *args, const char *month);  // whether nobody else has it

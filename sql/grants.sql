@@ -74,7 +74,7 @@ begin
       ('largesse_reconciler', array['log_list', 'log_head', 'log_rows', 'key_add', 'key_revoke', 'key_list', 'session_begin', 'session_check', 'session_end']),
       ('largesse_scheduler', array['key_poll']), ('largesse_fulfiller', array['key_poll']), ('largesse_reconciler', array['key_poll']),
       ('largesse_reconciler', array['archive_begin', 'archive_tables', 'archive_open', 'archive_confirm', 'archive_show', 'archive_verified', 'archive_candidates',
-         'archive_list', 'archive_month_number', 'archive_month_blockers', 'archive_month_files', 'archive_month_state', 'archive_partitions', 'archive_seal',
+         'archive_list', 'archive_month_number', 'archive_month_blockers', 'archive_month_files', 'archive_month_state', 'archive_months_away', 'archive_partitions', 'archive_seal',
          'archive_detached', 'archive_attach', 'retention_step']),
       ('largesse_scheduler', array['claim_find', 'claim_cancel', 'claim_accept', 'claim_expire'])
     ) as g(role_name, functions)

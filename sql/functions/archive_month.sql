@@ -67,6 +67,12 @@ language sql stable security definer
 set search_path = largesse, pg_temp
 as $$ select coalesce((select m.state from largesse.archive_month m where m.month = i_month), 'attached') $$;
 
+-- The months that are away. Parameters: none. Result: their names, separated by commas; null: none. Locks, errors: none.
+create or replace function largesse.archive_months_away() returns text
+language sql stable security definer
+set search_path = largesse, pg_temp
+as $$ select string_agg(largesse.archive_month_name(m.month), ', ' order by m.month) from largesse.archive_month m $$;
+
 -- Refuses what would change a row of a month that is sealed or detached.
 create or replace function largesse.archive_is_sealed() returns trigger
 language plpgsql

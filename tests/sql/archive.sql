@@ -149,6 +149,10 @@ select probe.expect('a change of it', (select p.outcome from largesse.activity_p
 select probe.expect('a new one in that month', (select p.outcome || ' ' || p.detail from largesse.activity_put('{"code": "late", "name": "late", "kind": "registration", "timeZone": "UTC", "startAt": "2026-02-10T11:00:00Z", "endAt": "2026-02-20T13:00:00Z", "stock": {"total": 10}}', 'test', null) p),
   'INVALID_REQUEST endAt: the month is archived');
 select probe.expect('no new partition', probe.told('select largesse.partitions_ensure(probe.month())'), 'the month of usage_202602 is archived');
+select probe.expect('a message that comes again', (select count(*)::text from largesse.claim_take(array[probe.id('spring')], array[1::bigint], array[0], '5 s', '5 s', 'wallet')), '0');
+select probe.expect('a move', (select count(*)::text from largesse.claim_move(array[probe.id('spring')], array[1::bigint], 'rolled_back', null, null, null)), '0');
+select probe.expect('a cancel', (select coalesce((largesse.claim_held(probe.id('spring'), 1)).status, 'none')), 'none');
+select probe.expect('a month is away', largesse.archive_months_away(), '2026-02');
 select probe.expect('an export', probe.export('spring'), 'away: the month 2026-02 is archived and detached; "reconciler archive attach 2026-02" brings its claims back');
 select probe.expect('the export can still be compared', (select is_there::text from largesse.archive_show(probe.id('spring'))), 'true');
 select probe.expect('rows of the file', (probe.lines('spring', 'claim') ~ '"s1"')::text, 'true');

@@ -267,7 +267,7 @@ static void audits_and_reports_know_of_it(void **state)
   struct rig *rig = *state;
   EXPECT(rig, 65, NOTE, "audit --activity spring");
   EXPECT(rig, 65, NOTE, "audit --date 2026-02-10");
-  EXPECT(rig, 0, "", "audit --all");
+  EXPECT(rig, 0, "detached: 2026-02", "audit --all");
   EXPECT(rig, 0, "\"figuresUnchanged\" : true", "report night 2026-02-10 --again --format json");
   char *path = path_of(rig->stack, "spring");
   EXPECT(rig, 0, "verified", "archive verify %s", path);
