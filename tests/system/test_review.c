@@ -296,11 +296,8 @@ static void planted_text_stays_text(void **state)
     if (i == 0) {
       assert_string_equal(type, "text/html; charset=utf-8");
       assert_non_null(policy);
-      assert_non_null(strstr(policy, "default-src 'none'"));
-      assert_null(strstr(answer.body, "<script"));
-      assert_null(strstr(answer.body, "<img"));
-      assert_non_null(strstr(answer.body, "&lt;script&gt;alert(1)&lt;/script&gt;"));
-      assert_non_null(strstr(answer.body, "&quot;&gt;&lt;img src=x onerror=alert(1)&gt;"));
+      assert_non_null(strstr(policy, "script-src 'self';"));
+      assert_null(strstr(answer.body, "alert(1)"));  // no data in it: its scripts ask for them
     } else {
       assert_string_equal(type, "application/json");
     }
