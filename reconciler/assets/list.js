@@ -46,7 +46,7 @@ function heading(view, spec, column) {
   const sorts = column.sort;
   if (!sorts) return h('th', {scope: 'col', class: column.class}, column.label);
   const now = view.route.query.sort ?? spec.sort;
-  const direction = now === sorts[0] ? 'ascending' : now === sorts[1] ? 'descending' : null;
+  const direction = now === undefined ? null : now === sorts[0] ? 'ascending' : now === sorts[1] ? 'descending' : null;
   const next = now === sorts[0] && sorts[1] ? sorts[1] : sorts[0];
   return h('th', {scope: 'col', class: column.class, 'aria-sort': direction},
     h('a', {class: 'sort', href: withQuery(view.route, {sort: next, after: undefined})}, column.label, h('span', {'aria-hidden': 'true'}, direction === 'ascending' ? ' ↑' : direction === 'descending' ? ' ↓' : ' ↕')));

@@ -23,11 +23,11 @@ const amountOf = (f) => (f.amount === undefined ? null : money(f.amount, f.curre
 const where = (f) => [f.activityCode ? h('a', {href: to('activities', f.activityCode)}, f.activityCode) : null, f.claimId ? h('div', {}, h('a', {href: to('claims', f.claimId)}, f.claimId)) : null, f.provider ? h('div', {class: 'muted'}, f.provider) : null];
 
 const columns = () => [
-  {label: t('Finding'), sort: ['key'], show: (f) => h('div', {}, h('a', {class: 'main-link', href: to('findings', f.key)}, word('finding', f.kind)), h('div', {class: 'muted small wrap'}, f.key))},
+  {label: t('Finding'), class: 'col-wide', sort: ['key'], show: (f) => h('div', {}, h('a', {class: 'main-link', href: to('findings', f.key)}, word('finding', f.kind)), h('div', {class: 'muted small wrap'}, f.key))},
   {label: t('Severity'), sort: ['severity'], show: (f) => badge('severity', f.severity)}, {label: t('Where'), show: where},
-  {label: t('Expected'), show: (f) => h('span', {class: 'wrap'}, f.expected)}, {label: t('Actual'), show: (f) => h('b', {class: 'wrap'}, f.actual)},
+  {label: t('Expected'), class: 'col-mid', show: (f) => h('span', {class: 'wrap'}, f.expected)}, {label: t('Actual'), class: 'col-mid', show: (f) => h('b', {class: 'wrap'}, f.actual)},
   {label: t('Cause and next step'), class: 'col-wide', show: (f) => h('div', {}, h('div', {}, f.cause), h('div', {class: 'muted'}, f.nextStep), f.repair ? h('span', {class: 'tag tag-info'}, t('can be repaired')) : null)},
-  {label: t('State'), show: (f) => badge('finding-state', f.state, f.state === 'opened' ? 'bad' : f.state === 'open' ? 'warn' : 'mute')}, {label: t('Opened'), sort: ['openedAt'], show: (f) => timeAgo(f.openedAt)}];
+  {label: t('State'), show: (f) => badge('finding-state', f.state, f.state === 'opened' ? 'bad' : f.state === 'open' ? 'warn' : 'mute')}, {label: t('Opened'), sort: ['openedAt', '-openedAt'], show: (f) => timeAgo(f.openedAt)}];
 
 async function showAll(view, route) {
   let load = null;
@@ -40,7 +40,7 @@ async function showAll(view, route) {
   const kinds = (definitions?.items ?? []).map((d) => [d.name, word('finding', d.name)]);
   const isGone = route.query.state === 'gone';
   load = await showList(view, {
-    id: 'findings', title: t('Findings'), url: ['v1/findings'], key: (f) => f.key, sort: route.query.sort, filterOf, poll: 15000,
+    id: 'findings', title: t('Findings'), url: ['v1/findings'], key: (f) => f.key, sort: 'severity', filterOf, poll: 15000,
     above: () => head(t('Findings'), {sub: t('What audits and statements proved not to add up. Each keeps its key from night to night.')}),
     filters: [{name: 'state', label: t('State'), default: 'any', options: [['any', t('All but gone')], ...['opened', 'open', 'gone'].map((s) => [s, word('finding-state', s)]), ['all', t('All')]]}, {name: 'kind', label: t('Kind'), default: 'any', options: [['any', t('All')], ...kinds]},
       {name: 'severity', label: t('Severity'), default: 'any', options: [['any', t('All')], ...['critical', 'high', 'medium'].map((s) => [s, word('severity', s)])]}, {name: 'activityCode', label: t('Activity'), placeholder: t('any')}, {name: 'provider', label: t('Provider'), placeholder: t('any')},

@@ -22,7 +22,7 @@ const activities = (items) => (items.length === 0 ? empty(t('Nothing happened on
   ...OUTCOMES.map(([key]) => ({label: name(key), class: 'num', show: (a) => number(a[key].count)})), {label: t('Refused'), class: 'num', show: (a) => number(Object.values(a.refusals ?? {}).reduce((sum, n) => sum + n, 0))}], items, {rowKey: (a) => a.code}));
 
 const findings = (m) => (m.findings.length === 0 ? note('good', t('Nothing was found.')) : [m.findingCount > m.findings.length ? h('p', {class: 'muted'}, t('The first {n} of {all}', {n: number(m.findings.length), all: number(m.findingCount)})) : null, table([
-  {label: t('Finding'), show: (f) => h('a', {href: to('findings', f.key)}, word('finding', f.kind))}, {label: t('Severity'), show: (f) => badge('severity', f.severity)}, {label: t('Where'), show: (f) => f.activityCode ?? f.claimId ?? '–'}, {label: t('Expected'), show: (f) => f.expected}, {label: t('Actual'), show: (f) => f.actual},
+  {label: t('Finding'), class: 'col-mid', show: (f) => h('a', {href: to('findings', f.key)}, word('finding', f.kind))}, {label: t('Severity'), show: (f) => badge('severity', f.severity)}, {label: t('Where'), show: (f) => f.activityCode ?? f.claimId ?? '–'}, {label: t('Expected'), show: (f) => f.expected}, {label: t('Actual'), show: (f) => f.actual},
   {label: t('Next step'), class: 'col-wide', show: (f) => f.nextStep}, {label: t('State'), show: (f) => badge('finding-state', f.state, f.state === 'opened' ? 'bad' : f.state === 'open' ? 'warn' : 'mute')}], m.findings, {rowKey: (f) => f.key})]);
 
 function report(night) {
