@@ -180,6 +180,12 @@ static void problem(struct web_request *req, int status, const char *code, const
   web_reply_problem(req, &(struct web_problem){.code = code, .status = status, .detail = detail});
 }
 
+static bool shows_session(const struct web_request *req)
+{
+  size_t len;
+  return req->parse.known[WEB_AUTHORIZATION] == 0 && web_cookie(req, WEB_SESSION_COOKIE, &len) != NULL;
+}
+
 // True if the request has been answered.
 static bool refused_caller(struct web_request *req, enum web_auth_answer answer)
 {
@@ -190,7 +196,9 @@ static bool refused_caller(struct web_request *req, enum web_auth_answer answer)
       break;
     case WEB_AUTH_NOBODY:
       web_reply_header(req, "WWW-Authenticate", "Bearer realm=\"largesse\"");
-      problem(req, 401, "UNAUTHENTICATED", "This call needs Authorization: Bearer with a valid key.");
+      problem(req, 401, "UNAUTHENTICATED",
+              shows_session(req) ? "The session has ended; sign in again."
+                                 : "This call needs Authorization: Bearer with a valid key.");
       break;
     case WEB_AUTH_FORGED:
       problem(req, 403, "FORBIDDEN", "A call with a session's cookie needs its X-CSRF-Token.");

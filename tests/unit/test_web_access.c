@@ -84,6 +84,7 @@ static void sessions_change_nothing_without_their_token(void **state)
     buf_release(&b);
   }
   assert_has(ask(f, "GET /v1/show/a HTTP/1.1\r\n" HOST "Cookie: largesse_session=reader\r\n\r\n"), "actor=reader");
+  assert_has(ask(f, "GET /v1/show/a HTTP/1.1\r\n" HOST "Cookie: largesse_session=nobody\r\n\r\n"), "has ended");
 }
 
 static void who_is_not_known_yet_waits(void **state)
