@@ -111,7 +111,7 @@ call probe.damage('delete from largesse.claim where biz_id = ''p3''', 'qualifica
 -- One activity is one month: the others are not looked at, once there is so much there that it would matter.
 select largesse.partitions_ensure(m) from generate_series(600, 611) m;
 insert into largesse.claim (activity_id, user_id, created_at, updated_at, quantity, biz_id, status)
-  select m * 1000000::bigint + 1 + n % 5, n, now(), now(), 1, 'm' || n, 'succeeded' from generate_series(600, 611) m, generate_series(1, 4000) n;
+  select m * 1000000::bigint + 1 + n % 5, n, now(), now(), 1, 'm' || n, 'succeeded' from generate_series(600, 611) m, generate_series(1, 1500) n;
 analyze largesse.activity, largesse.claim;
 create function probe.scanned(i_sql text) returns text language plpgsql as $$
 declare v_plan json;
