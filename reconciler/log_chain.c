@@ -115,6 +115,11 @@ bool log_chain_end(struct log_chain *c, const struct log_anchor *head, int64_t n
   return true;
 }
 
+void log_chain_differs(struct log_chain *c, int64_t seq, const char *date)
+{
+  (void)fail(c, seq, "it is not the row that the report of %.10s notes: the log was written anew", date);
+}
+
 enum result log_anchor_read(const char *text, struct log_anchor *out_anchor)
 {
   const char *colon = strchr(text, ':');

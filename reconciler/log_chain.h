@@ -45,6 +45,8 @@ bool log_chain_put(struct log_chain *c, const struct log_row *row);
 // No more rows. head: number and hash of the newest row as the head of the log says; newest: the highest number there
 // is.
 bool log_chain_end(struct log_chain *c, const struct log_anchor *head, int64_t newest);
+// A report that was made on that date notes another row of that number.
+void log_chain_differs(struct log_chain *c, int64_t seq, const char *date);
 // What a row's hash must be. RESULT_TOO_BIG: the row is larger than any that is written.
 MUST_CHECK enum result log_chain_hash(struct signature *signature, const struct log_row *row,
                                       uint8_t out_hash[LOG_HASH_BYTES]);

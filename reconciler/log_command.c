@@ -142,6 +142,19 @@ static bool walk_page(struct verify *v)
   return is_well && v->chain.next > from && v->chain.next <= v->head.seq;
 }
 
+// Every night's report is an anchor of its own.
+static void compare_nights(struct verify *v)
+{
+  struct db_args args;
+  struct db_rows *rows = NULL;
+  db_args_init(&args);
+  db_args_i64(&args, v->from);
+  if (cli_query(v->cli, &SQL_LOG_NIGHT_FAULT, &args, &rows) && db_rows_count(rows) > 0)
+    log_chain_differs(&v->chain, db_rows_i64(rows, 0, 0), db_rows_text(rows, 0, 1));
+  db_rows_free(rows);
+  db_args_release(&args);
+}
+
 static int tell(const struct verify *v, bool is_json)
 {
   const struct log_chain *c = &v->chain;
@@ -172,6 +185,7 @@ static void verify(struct cli *c, int64_t from, const struct log_anchor *anchor,
   if (read_head(&v)) {
     while (walk_page(&v)) {}
     if (c->exit_code == EXIT_OK && v.chain.fault[0] == '\0') (void)log_chain_end(&v.chain, &v.head, v.newest);
+    if (c->exit_code == EXIT_OK && v.chain.fault[0] == '\0') compare_nights(&v);
     if (c->exit_code == EXIT_OK) c->exit_code = tell(&v, is_json);
   }
   log_chain_release(&v.chain);

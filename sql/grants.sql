@@ -71,7 +71,7 @@ begin
       ('largesse_reconciler', array['statement_begin', 'statement_lines_add', 'statement_close', 'statement_reinstate', 'statement_rematch', 'statement_match_open',
          'statement_list', 'statement_show', 'statement_lines']),
       ('largesse_reconciler', array['webhook_list', 'webhook_deliveries', 'webhook_switch', 'webhook_replay']),
-      ('largesse_reconciler', array['log_list', 'log_head', 'log_rows', 'key_add', 'key_revoke', 'key_list', 'session_begin', 'session_check', 'session_end']),
+      ('largesse_reconciler', array['log_list', 'log_head', 'log_rows', 'log_night_fault', 'key_add', 'key_revoke', 'key_list', 'session_begin', 'session_check', 'session_end']),
       ('largesse_scheduler', array['key_poll']), ('largesse_fulfiller', array['key_poll']), ('largesse_reconciler', array['key_poll']),
       ('largesse_reconciler', array['archive_begin', 'archive_tables', 'archive_open', 'archive_confirm', 'archive_show', 'archive_verified', 'archive_candidates',
          'archive_list', 'archive_month_number', 'archive_month_blockers', 'archive_month_files', 'archive_month_state', 'archive_months_away', 'archive_partitions', 'archive_seal',

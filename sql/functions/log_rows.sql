@@ -20,3 +20,18 @@ as $$
   select l.seq, (extract(epoch from l.at) * 1000000)::bigint, l.actor, l.action, l.target, l.reason, l.detail, l.hash_before, l.hash
     from largesse.operator_log l where l.seq >= i_from order by l.seq limit i_limit
 $$;
+
+-- Which report of a night knows another row: each night's report notes the newest row of its moment. Parameters: i_from: rows before are not asked about.
+-- Result: the first such row's number and the night's date; no row: all agree. Locks, errors: none.
+create or replace function largesse.log_night_fault(i_from bigint)
+returns table (seq bigint, business_date text)
+language sql stable security definer
+set search_path = largesse, pg_temp set jit = off
+as $$
+  select m.seq, n.business_date::text
+    from largesse.night n
+    cross join lateral (select (n.moment::json #>> '{log,seq}')::bigint as seq, n.moment::json #>> '{log,hash}' as hash) m
+   where n.state = 'done' and m.seq >= greatest(i_from, 1)
+     and not exists (select from largesse.operator_log l where l.seq = m.seq and encode(l.hash, 'hex') = m.hash)
+   order by m.seq, n.business_date limit 1
+$$;

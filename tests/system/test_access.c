@@ -442,6 +442,14 @@ static void whoever_changes_the_log_is_found_out(void **state)
       "'x', l.action, l.target, l.reason, l.detail) from largesse.operator_log_head h where l.seq = h.seq;"
       "update largesse.operator_log_head h set hash = l.hash from largesse.operator_log l where l.seq = h.seq",
       "the log was written anew", anchor);
+  // So do the reports of nights, which note what was the newest row.
+  sql_exec(sql,
+           "insert into largesse.night (business_date, time_zone, from_at, until_at, state, token, started_at, "
+           "finished_at, report, moment) select '2026-01-02', 'UTC', now(), now(), 'done', 1, now(), now(), '{}', "
+           "json_build_object('log', json_build_object('seq', seq, 'hash', encode(hash, 'hex')))::text from "
+           "largesse.operator_log_head");
+  assert_log(rig, 0, "log: whole, ", NULL);
+  assert_damage(rig, cut, "it is not the row that the report of 2026-01-02 notes", NULL);
   assert_damage(rig, "update largesse.operator_log_head set hash = sha256('x')",
                 "the head of the log names another row", NULL);
   assert_log(rig, 0, "log: whole, ", anchor);
