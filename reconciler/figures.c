@@ -27,6 +27,21 @@ static void remember_provider(struct figures *f, const char *provider)
   if (f->provider_count < LABELS_MAX) f->providers[f->provider_count++] = mem_strdup(provider);
 }
 
+static void put_plain(struct metric_set *metrics, const struct figure_row *row)
+{
+  static const struct {
+    const char *figure;
+    int metric;
+    double unit;  // of the amount
+  } plain[] = {{"operations", M_OPERATIONS_RUNNING, 1}, {"success", M_AUDIT_LAST_SUCCESS, 1e6},
+               {"night_until", M_NIGHT_LAST, 1e6},      {"night_took", M_NIGHT_DURATION, 1e6},
+               {"night_claims", M_NIGHT_CLAIMS, 1},     {"night_findings", M_NIGHT_FINDINGS, 1}};
+  for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
+    if (strcmp(row->figure, plain[i].figure) == 0)
+      metric_put(metrics, plain[i].metric, (double)row->amount / plain[i].unit);
+  }
+}
+
 static void put_figure(struct figures *f, const struct figure_row *row)
 {
   struct metric_set *metrics = f->rt->metrics;
@@ -35,10 +50,8 @@ static void put_figure(struct figures *f, const struct figure_row *row)
   } else if (strcmp(row->figure, "dead") == 0) {
     remember_provider(f, row->label);
     metric_series_put(METRIC_SERIES(metrics, M_DEAD_LETTERS, row->label), (double)row->amount);
-  } else if (strcmp(row->figure, "operations") == 0) {
-    metric_put(metrics, M_OPERATIONS_RUNNING, (double)row->amount);
   } else {
-    metric_put(metrics, M_AUDIT_LAST_SUCCESS, (double)row->amount / 1e6);
+    put_plain(metrics, row);
   }
 }
 
@@ -67,6 +80,7 @@ struct figures *figures_new(struct runtime *rt, struct db_pool *db, struct span 
   f->rt = rt;
   periodic_init(&f->count, &spec, f, rt, db, every);
   metric_put(rt->metrics, M_AUDIT_LAST_SUCCESS, 0);
+  metric_put(rt->metrics, M_NIGHT_LAST, 0);
   return f;
 }
 

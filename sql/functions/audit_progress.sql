@@ -151,7 +151,8 @@ as $$
 $$;
 
 -- What the reconciler shows in its metrics. Parameters: none. Result: rows (figure, label, amount): 'finding' per audit, 'dead' per provider,
--- 'operations': those that run; 'success': the instant in microseconds at which the last complete run ended (no row: never). Locks: none. Errors: none.
+-- 'operations': those that run; 'success': the instant in microseconds at which the last complete run ended (no row: never); of the latest business date that is reported
+-- (no row: none): 'night_until', its end, and 'night_took', both in microseconds, 'night_claims', 'night_findings'. Locks: none. Errors: none.
 create or replace function largesse.audit_figures()
 returns table (figure text, label text, amount bigint)
 language sql stable security definer
@@ -169,4 +170,10 @@ as $$
   union all
   select 'success', null, (extract(epoch from r.finished_at) * 1000000)::bigint
     from (select max(r.finished_at) as finished_at from largesse.audit_run r where r.failed = 0) r where r.finished_at is not null
+  union all
+  select f.figure, null, f.amount
+    from (select n.* from largesse.night n where n.state = 'done' order by n.business_date desc limit 1) n
+    cross join lateral (values ('night_until', (extract(epoch from n.until_at) * 1000000)::bigint),
+                               ('night_took', (extract(epoch from n.finished_at - n.started_at) * 1000000)::bigint),
+                               ('night_claims', n.claims), ('night_findings', n.findings)) f(figure, amount)
 $$;

@@ -318,6 +318,82 @@ static void nights_are_listed_and_printed(void **state)
                    0);
 }
 
+// The body in a form, which is the same whenever it is asked for; the policy of a page lets nothing in but its style.
+static void check_form(struct stack *s, const char *path, const char *format, const char *type, const char *text)
+{
+  struct http_answer first, second;
+  char *url = support_format("%s%sformat=%s", path, strchr(path, '?') != NULL ? "&" : "?", format);
+  http_get(s->reconciler_port, url, &first);
+  http_get(s->reconciler_port, url, &second);
+  assert_int_equal(first.status, 200);
+  if (strstr(first.body, text) == NULL) fail_msg("%s: no '%s' in: %s", url, text, first.body);
+  char *given = http_answer_header(&first, "Content-Type");
+  assert_non_null(given);
+  assert_memory_equal(given, type, strlen(type));
+  mem_free(given);
+  if (strcmp(format, "html") == 0) {
+    char *policy = http_answer_header(&first, "Content-Security-Policy");
+    assert_non_null(policy);
+    assert_non_null(strstr(policy, "default-src 'none'; style-src 'sha256-"));
+    mem_free(policy);
+  }
+  if (strstr(path, "/reports/") != NULL) assert_string_equal(first.body, second.body);
+  http_answer_release(&first);
+  http_answer_release(&second);
+  mem_free(url);
+}
+
+static void reports_come_in_every_form(void **state)
+{
+  struct stack *s = ((struct rig *)*state)->stack;
+  static const char *const paths[] = {"/v1/reports/2027-10-31", "/v1/reports/2027-10-31/comparison",
+                                      "/v1/reports/2027-10-31/comparison?with=2027-03-27", "/v1/activities/run/review",
+                                      "/v1/events/fair/review"};
+  sql_exec(s->sql, "select largesse.event_put('fair', 'Fair', 'UTC')");
+  for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+    check_form(s, paths[i], "json", "application/json", "{");
+    check_form(s, paths[i], "csv", "text/csv", "section,item,figure,value,unit\r\n");
+    check_form(s, paths[i], "html", "text/html", "</main></body></html>");
+    check_form(s, paths[i], "text", "text/plain", "\n");
+  }
+  static const char *const missing[] = {"/v1/reports/2027-03-27/comparison", "/v1/reports/2027-06-01/comparison",
+                                        "/v1/reports/2027-10-31/comparison?with=2027-06-01",
+                                        "/v1/activities/none/review", "/v1/events/none/review"};
+  for (size_t i = 0; i < ARRAY_LEN(missing); i++) {
+    assert_int_equal(http_json(s->reconciler_port, "GET", missing[i], NULL, NULL), 404);
+  }
+  assert_int_equal(http_json(s->reconciler_port, "GET", "/v1/reports/2027-10-31?format=pdf", NULL, NULL), 400);
+  assert_int_equal(http_json(s->reconciler_port, "GET", "/v1/reports/2027-10-31/comparison?with=yesterday", NULL, NULL),
+                   400);
+}
+
+static void commands_give_the_same(void **state)
+{
+  struct stack *s = ((struct rig *)*state)->stack;
+  struct buf printed;
+  struct http_answer answer;
+  buf_init(&printed, 1000000);
+  static const char *const formats[] = {"text", "csv", "html"};
+  for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+    char *url = support_format("/v1/reports/2027-10-31?format=%s", formats[i]);
+    buf_clear(&printed);
+    assert_int_equal(
+        stack_command(s, "reconciler",
+                      (const char *const[]){"report", "night", "2027-10-31", "--format", formats[i], NULL}, &printed),
+        0);
+    http_get(s->reconciler_port, url, &answer);
+    assert_string_equal(buf_text(&printed), answer.body);
+    http_answer_release(&answer);
+    mem_free(url);
+  }
+  assert_int_equal(
+      command(s, (const char *const[]){"report", "compare", "2027-10-31", NULL}, "compared with 2027-10-30"), 0);
+  assert_int_equal(command(s, (const char *const[]){"report", "activity", "run", NULL}, "Review of activity run"), 0);
+  assert_int_equal(command(s, (const char *const[]){"report", "event", "none", NULL}, "no such event"), 65);
+  assert_int_equal(command(s, (const char *const[]){"report", "compare", NULL}, "usage"), 64);
+  buf_release(&printed);
+}
+
 static bool metric_is_at_least(struct stack *s, const char *name, double least)
 {
   struct http_answer answer;
@@ -336,6 +412,9 @@ static void the_metric_says_when_the_last_one_ended(void **state)
   double ended =
       (double)sql_int(s->sql, "select floor(extract(epoch from max(finished_at)))::bigint from largesse.night");
   WAIT_FOR(metric_is_at_least(s, "largesse_audit_last_success_timestamp_seconds", ended - 1), 10);
+  // The latest date is 2 November, which ended at 23:00Z.
+  assert_true(metric_is_at_least(s, "largesse_night_last_timestamp_seconds", 1825196400));
+  assert_true(metric_is_at_least(s, "largesse_night_duration_seconds", 0));
 }
 
 int main(void)
@@ -348,6 +427,8 @@ int main(void)
       cmocka_unit_test(a_stopped_reconciler_leaves_its_night_at_once),
       cmocka_unit_test(the_same_night_twice_is_the_same_bytes),
       cmocka_unit_test(nights_are_listed_and_printed),
+      cmocka_unit_test(reports_come_in_every_form),
+      cmocka_unit_test(commands_give_the_same),
       cmocka_unit_test(the_metric_says_when_the_last_one_ended),
   };
   return cmocka_run_group_tests_name("nights", tests, set_up, tear_down);
