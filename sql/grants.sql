@@ -76,6 +76,12 @@ begin
       ('largesse_reconciler', array['archive_begin', 'archive_tables', 'archive_open', 'archive_confirm', 'archive_show', 'archive_verified', 'archive_candidates',
          'archive_list', 'archive_month_number', 'archive_month_blockers', 'archive_month_files', 'archive_month_state', 'archive_months_away', 'archive_partitions', 'archive_seal',
          'archive_detached', 'archive_attach', 'retention_step']),
+      ('largesse_reconciler', array['log_list']),
+      ('largesse_scheduler', array['activity_doc_put', 'activity_search', 'reward_doc_put', 'reward_list', 'discount_doc_put']),
+      ('largesse_reconciler', array['activity_doc_put', 'activity_search', 'activity_action', 'activity_history_list', 'activity_warm_up', 'stock_adjust', 'reward_doc_put',
+         'reward_json', 'reward_list', 'discount_doc_put', 'discount_rule_json', 'discount_rule_list', 'numbers_add', 'numbers_list', 'numbers_random', 'qualification_import',
+         'qualification_list', 'blocked_user_put', 'blocked_user_delete', 'blocked_user_list', 'refusal_list', 'claim_explain_doc', 'claim_list_by_activity',
+         'claim_list_by_user', 'claim_queue_show', 'claim_trail', 'points_show', 'points_grant_many', 'user_attributes_get', 'user_progress_list']),
       ('largesse_scheduler', array['claim_find', 'claim_cancel', 'claim_accept', 'claim_expire'])
     ) as g(role_name, functions)
   loop
