@@ -21,6 +21,8 @@ bool text_is_utf8(const char *bytes, size_t len);
 // Number of code points of valid UTF-8.
 size_t text_utf8_length(const char *bytes, size_t len);
 // A code of an activity, reward or event: [A-Za-z0-9][A-Za-z0-9._-]{0,63}
+// Two numbers such as 683000001-17, none negative. RESULT_NOT_FOUND: the first alone.
+MUST_CHECK enum result text_to_pair(const char *text, int64_t *out_first, int64_t *out_second);
 bool text_is_code(const char *bytes, size_t len);
 // An idempotency key: [A-Za-z0-9._:-]{1,64}
 bool text_is_biz_id(const char *bytes, size_t len);

@@ -98,6 +98,19 @@ static bool is_made_of(const char *bytes, size_t len, const char *punctuation)
   return true;
 }
 
+enum result text_to_pair(const char *text, int64_t *out_first, int64_t *out_second)
+{
+  int64_t first = 0, second = 0;
+  const char *dash = strchr(text, '-');
+  size_t len = dash != NULL ? (size_t)(dash - text) : strlen(text);
+  if (text_to_i64(text, len, &first) != RESULT_OK || first < 0) return RESULT_INVALID;
+  if (dash == NULL) return RESULT_NOT_FOUND;
+  if (text_to_i64(dash + 1, strlen(dash + 1), &second) != RESULT_OK || second < 0) return RESULT_INVALID;
+  *out_first = first;
+  *out_second = second;
+  return RESULT_OK;
+}
+
 bool text_is_code(const char *bytes, size_t len)
 {
   return len >= 1 && len <= CODE_BYTES_MAX && is_alphanumeric(bytes[0]) && is_made_of(bytes, len, "._-");

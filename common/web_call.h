@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "common/db.h"
+#include "common/loop.h"
 #include "common/web.h"
 
 // The refusals that a daemon's statements know besides those of the library, see web_reply_refusal.
@@ -22,7 +23,9 @@ struct web_calls {
   struct db_pool *db;
   const struct web_refusal *refusals;
   size_t refusal_count;
-  size_t open_count;  // calls that have not ended: each holds a request and a statement
+  struct loop *loop;
+  size_t open_imports;  // see web_import.h
+  size_t open_count;    // calls that have not ended: each holds a request and a statement
   // Told of each statement that failed or timed out, for log and metrics; NULL: the pool's own lines are enough.
   void (*on_failed)(void *ctx, const struct db_statement *statement, const char *sqlstate, const char *message);
   void *ctx;
@@ -37,11 +40,12 @@ struct web_call {
   struct web_calls *calls;
   web_rows_fn *on_rows;
   void (*on_end)(struct web_call *call);  // what the handler added is freed here; NULL: nothing
-  size_t limit;                           // of a list
-  const char *missing;                    // code of the 404 where that is found out by the rows; NULL: NOT_FOUND
-  const char *action;                     // for the log
-  size_t *open_count;                     // one less when the call has ended; NULL: not counted
-  bool is_sent, is_in_rows;               // private
+  void (*on_changed)(struct web_call *call, const char *outcome);  // see web_answer.h; NULL: nobody is told
+  size_t limit;                                                    // of a list
+  const char *missing;       // code of the 404 where that is found out by the rows; NULL: NOT_FOUND
+  const char *action;        // for the log
+  size_t *open_count;        // one less when the call has ended; NULL: not counted
+  bool is_sent, is_in_rows;  // private
 };
 
 struct web_call *web_call_new(struct web_request *req, const struct db_statement *statement, web_rows_fn *on_rows);

@@ -28,13 +28,68 @@ bool web_read_code(struct web_request *req, const char *name, const char *missin
   return false;
 }
 
-bool web_read_id(struct web_request *req, const char *name, int64_t *out_user_id)
+static bool id_of(struct web_request *req, const char *name, const char *text, int64_t *out_id)
 {
-  const char *text = web_param(req, name);
-  if (text_to_i64(text, strlen(text), out_user_id) == RESULT_OK && *out_user_id >= 1) return true;
   char detail[96];
+  if (text_to_i64(text, strlen(text), out_id) == RESULT_OK && *out_id >= 1) return true;
   (void)snprintf(detail, sizeof detail, "%s: must be an id from 1 to 9223372036854775807", name);
   web_reply_invalid(req, detail);
+  return false;
+}
+
+bool web_read_id(struct web_request *req, const char *name, int64_t *out_id)
+{
+  return id_of(req, name, web_param(req, name), out_id);
+}
+
+bool web_read_pair(struct web_request *req, const char *name, const char *missing_code, int64_t *out_first,
+                   int64_t *out_second)
+{
+  char detail[96];
+  enum result result = text_to_pair(web_param(req, name), out_first, out_second);
+  if (result == RESULT_OK) return true;
+  (void)snprintf(detail, sizeof detail, "%s: must look like 683000001-17", name);
+  if (result == RESULT_NOT_FOUND)
+    web_reply_missing(req, missing_code);
+  else
+    web_reply_invalid(req, detail);
+  return false;
+}
+
+bool web_read_query_id(struct web_request *req, const char *name, int64_t *out_id)
+{
+  const char *text = web_query(req, name);
+  *out_id = 0;
+  return text == NULL || id_of(req, name, text, out_id);
+}
+
+bool web_read_query_code(struct web_request *req, const char *name, const char **out_code)
+{
+  const char *text = web_query(req, name);
+  char detail[160];
+  *out_code = text;
+  if (text == NULL || text_is_code(text, strlen(text))) return true;
+  (void)snprintf(detail, sizeof detail,
+                 "%s: must be 1 to 64 letters, digits, dots, underscores or hyphens, beginning with a letter or digit",
+                 name);
+  web_reply_invalid(req, detail);
+  return false;
+}
+
+static bool is_place(const char *text)
+{
+  const char *slash = strchr(text, '/'), *code = slash != NULL ? slash + 1 : text;
+  struct wall_time at;
+  return text_is_code(code, strlen(code)) &&
+         (slash == NULL || text_to_time(text, (size_t)(slash - text), &at) == RESULT_OK);
+}
+
+bool web_read_after_place(struct web_request *req, const char **out_key)
+{
+  const char *after = web_query(req, "after");
+  *out_key = after;
+  if (after == NULL || is_place(after)) return true;
+  web_reply_invalid(req, "after: must be what the page before gave as next");
   return false;
 }
 
@@ -177,4 +232,11 @@ bool web_read_number(struct web_request *req, const char *name, int64_t min, int
   (void)snprintf(detail, sizeof detail, "%s: must be a number from %lld to %lld", name, (long long)min, (long long)max);
   web_reply_invalid(req, detail);
   return false;
+}
+
+void web_put_names(struct db_args *args, const struct conf_texts *names)
+{
+  db_args_array(args, DB_ARRAY_TEXT);
+  for (size_t i = 0; i < names->count; i++) db_args_array_text(args, names->items[i], strlen(names->items[i]));
+  db_args_array_end(args);
 }
