@@ -60,7 +60,7 @@ $(GEN)/assets.inc: reconciler/assets/embed.sh $(wildcard $(ASSET_FILES) reconcil
 	@mkdir -p $(@D)
 	@reconciler/assets/embed.sh $(ASSET_FILES) > $@
 
-GENERATED := $(GEN)/sql_common.inc $(GEN)/sql_scheduler.inc $(GEN)/sql_fulfiller.inc $(GEN)/sql_reconciler.inc $(GEN)/sql_migrations.inc $(GEN)/assets.inc
+GENERATED := $(GEN)/sql_common.inc $(GEN)/sql_shared.inc $(GEN)/sql_scheduler.inc $(GEN)/sql_fulfiller.inc $(GEN)/sql_reconciler.inc $(GEN)/sql_migrations.inc $(GEN)/assets.inc
 
 # --- objects, libraries, programs -------------------------------------------------------------------------------------
 $(BUILD)/obj/%.o: %.c | $(GENERATED)

@@ -39,7 +39,6 @@
 
 #define BIZ_ID_BYTES_MAX     64
 #define CODE_BYTES_MAX       64
-#define REASON_CHARS_MAX     500  // why somebody does something
 #define NAME_CHARS_MAX       128
 #define CLAIM_BATCH_ROWS_MAX 1024
 #define CHANNEL_CHARS_MAX    64

@@ -64,6 +64,7 @@ static void start_calls(struct app *app)
   static const struct web_refusal refusals[] = {
       {"ACTIVITY_NOT_FOUND", 404}, {"CLAIM_NOT_FOUND", 404}, {"STOCK_IN_USE", 409}, {"COUPON_USED", 409}};
   app->calls = (struct web_calls){.db = app->db,
+                                  .loop = app->rt->loop,
                                   .refusals = refusals,
                                   .refusal_count = ARRAY_LEN(refusals),
                                   .on_failed = on_call_failed,

@@ -41,6 +41,8 @@ static const struct conf_key keys[] = {
   {"reconciler.retention.batch_rows", CONF_INT, AT(retention.batch_rows), "1000", 1, 10000, CONF_RELOADABLE, NULL, NULL, "rows of each kind that one statement throws away at most"},
   {"reconciler.figures_every", CONF_SPAN, AT(figures_every), "10s", 100000, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "how often findings and dead letters are counted for the metrics"},
   {"reconciler.statements", CONF_MAP, AT(statements), NULL, 0, 0, 0, NULL, &statement_table, "how the statements of each provider are written, a block each"},
+  {"fulfiller.providers", CONF_NAMES, AT(providers), NULL, 0, 0, CONF_RELOADABLE, NULL, NULL, "the providers; only their names matter here, and which can charge"},
+  {"fulfiller.providers", CONF_NAMES, AT(charging_providers), NULL, 0, 0, CONF_RELOADABLE, "charge", NULL, ""},
   {"scheduler", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the scheduler"},
   {"fulfiller", CONF_OTHER, 0, NULL, 0, 0, 0, NULL, NULL, "read by the fulfiller"},
 };

@@ -50,6 +50,7 @@ struct reconciler_conf {
   struct archive_conf archive;
   struct retention_conf retention;
   struct span figures_every;
+  struct conf_texts providers, charging_providers;  // names; those that can take payments
 };
 
 const struct conf_table *reconciler_conf_table(void);

@@ -4,7 +4,14 @@
 #include "reconciler/routes.h"
 
 #include "common/compiler.h"
+#include "common/sheet.h"
 #include "reconciler/assets.h"
+#include "reconciler/desk_activity.h"
+#include "reconciler/desk_audience.h"
+#include "reconciler/desk_claim.h"
+#include "reconciler/desk_import.h"
+#include "reconciler/desk_terms.h"
+#include "reconciler/desk_user.h"
 #include "reconciler/log_api.h"
 #include "reconciler/night_api.h"
 #include "reconciler/now.h"
@@ -21,6 +28,10 @@
 #define ORDER_BODY_MAX    (256u * 1024u)
 #define PROVIDER_BODY_MAX (16u * 1024u)
 #define SESSION_BODY_MAX  1024u
+
+// Who may call what the scheduler serves too stands in its table; both are held against openapi.yaml.
+#define ALL_READERS (READERS | WEB_CLAIMS)
+#define OPERATORS   (WEB_ACTIVITIES | WEB_ADMIN)
 
 static const struct web_route items[] = {
     {"GET", "/", WEB_OPEN, WEB_BODY_NONE, 0, assets_page, "page"},
@@ -74,6 +85,60 @@ static const struct web_route items[] = {
      "webhooks_enable"},
     {"POST", "/v1/webhooks/{name}/replay", REVIEWERS, WEB_BODY_JSON, PROVIDER_BODY_MAX, webhook_api_replay,
      "webhooks_replay"},
+    // --- what the scheduler serves too
+    {"POST", "/v1/claims", ALL_READERS, WEB_BODY_JSON, 0, desk_claim_dry_run, "claims_create"},
+    {"GET", "/v1/claims/{claimId}", ALL_READERS, WEB_BODY_NONE, 0, desk_claim_get, "claims_get"},
+    {"GET", "/v1/claims/{claimId}/trail", READERS, WEB_BODY_NONE, 0, desk_claim_trail, "claims_trail"},
+    {"GET", "/v1/claims/{activityCode}/{bizId}", ALL_READERS, WEB_BODY_NONE, 0, desk_claim_get_by_biz,
+     "claims_get_by_biz"},
+    {"GET", "/v1/users/{userId}/claims", ALL_READERS, WEB_BODY_NONE, 0, desk_user_claims, "users_claims"},
+    {"GET", "/v1/activities", ALL_READERS, WEB_BODY_NONE, 0, desk_activity_list, "activities_list"},
+    {"GET", "/v1/activities/{code}", ALL_READERS, WEB_BODY_NONE, 0, desk_activity_get, "activities_get"},
+    {"PUT", "/v1/activities/{code}", OPERATORS, WEB_BODY_JSON, 0, desk_activity_put, "activities_put"},
+    {"POST", "/v1/activities/{code}/publish", OPERATORS, WEB_BODY_JSON_OPTIONAL, 0, desk_activity_publish,
+     "activities_publish"},
+    {"POST", "/v1/activities/{code}/pause", OPERATORS, WEB_BODY_JSON_OPTIONAL, 0, desk_activity_pause,
+     "activities_pause"},
+    {"POST", "/v1/activities/{code}/resume", OPERATORS, WEB_BODY_JSON_OPTIONAL, 0, desk_activity_resume,
+     "activities_resume"},
+    {"POST", "/v1/activities/{code}/finish", OPERATORS, WEB_BODY_JSON_OPTIONAL, 0, desk_activity_finish,
+     "activities_finish"},
+    {"POST", "/v1/activities/{code}/archive", OPERATORS, WEB_BODY_JSON_OPTIONAL, 0, desk_activity_archive,
+     "activities_archive"},
+    {"POST", "/v1/activities/{code}/warm-up", OPERATORS, WEB_BODY_JSON_OPTIONAL, 0, desk_activity_warm_up,
+     "activities_warm_up"},
+    {"GET", "/v1/activities/{code}/refusals", ALL_READERS, WEB_BODY_NONE, 0, desk_activity_refusals,
+     "activities_refusals"},
+    {"GET", "/v1/activities/{code}/history", ALL_READERS, WEB_BODY_NONE, 0, desk_activity_history,
+     "activities_history"},
+    {"GET", "/v1/activities/{code}/claims", ALL_READERS, WEB_BODY_NONE, 0, desk_claim_of_activity, "activities_claims"},
+    {"POST", "/v1/activities/{code}/stock-adjustments", OPERATORS, WEB_BODY_JSON, 0, desk_activity_adjust,
+     "activities_adjust"},
+    {"GET", "/v1/activities/{code}/numbers", ALL_READERS, WEB_BODY_NONE, 0, desk_audience_numbers,
+     "activities_numbers"},
+    {"POST", "/v1/activities/{code}/numbers", OPERATORS, WEB_BODY_JSON_OR_CSV, SHEET_BYTES_MAX, desk_import_numbers,
+     "activities_numbers_add"},
+    {"GET", "/v1/activities/{code}/qualifications", ALL_READERS, WEB_BODY_NONE, 0, desk_audience_qualifications,
+     "activities_qualifications"},
+    {"POST", "/v1/activities/{code}/qualifications", OPERATORS, WEB_BODY_CSV, SHEET_BYTES_MAX,
+     desk_import_qualifications, "activities_qualifications_import"},
+    {"GET", "/v1/activities/{code}/blocked-users", ALL_READERS, WEB_BODY_NONE, 0, desk_audience_blocked,
+     "activities_blocked"},
+    {"PUT", "/v1/activities/{code}/blocked-users/{id}", OPERATORS, WEB_BODY_JSON_OPTIONAL, 0, desk_audience_block,
+     "activities_block"},
+    {"DELETE", "/v1/activities/{code}/blocked-users/{id}", OPERATORS, WEB_BODY_NONE, 0, desk_audience_unblock,
+     "activities_unblock"},
+    {"GET", "/v1/users/{id}/attributes", ALL_READERS, WEB_BODY_NONE, 0, desk_user_attributes, "users_attributes"},
+    {"GET", "/v1/users/{id}/progress", ALL_READERS, WEB_BODY_NONE, 0, desk_user_progress_list, "users_progress_list"},
+    {"GET", "/v1/users/{id}/progress/{task}", ALL_READERS, WEB_BODY_NONE, 0, desk_user_progress, "users_progress"},
+    {"GET", "/v1/users/{id}/points", ALL_READERS, WEB_BODY_NONE, 0, desk_user_points, "users_points"},
+    {"POST", "/v1/points", OPERATORS, WEB_BODY_CSV, SHEET_BYTES_MAX, desk_import_points, "points_grant"},
+    {"GET", "/v1/rewards", ALL_READERS, WEB_BODY_NONE, 0, desk_terms_rewards, "rewards_list"},
+    {"GET", "/v1/rewards/{code}", ALL_READERS, WEB_BODY_NONE, 0, desk_terms_reward, "rewards_get"},
+    {"PUT", "/v1/rewards/{code}", OPERATORS, WEB_BODY_JSON, 0, desk_terms_reward_put, "rewards_put"},
+    {"GET", "/v1/discount-rules", ALL_READERS, WEB_BODY_NONE, 0, desk_terms_rules, "discount_rules_list"},
+    {"GET", "/v1/discount-rules/{id}", ALL_READERS, WEB_BODY_NONE, 0, desk_terms_rule, "discount_rules_get"},
+    {"PUT", "/v1/discount-rules/{id}", OPERATORS, WEB_BODY_JSON, 0, desk_terms_rule_put, "discount_rules_put"},
 };
 
 const struct web_routes *reconciler_routes(void)

@@ -12,7 +12,7 @@
 #include "common/limits.h"
 #include "common/text.h"
 #include "scheduler/command.h"
-#include "sql_scheduler.inc"
+#include "sql_shared.inc"
 
 // --- list
 

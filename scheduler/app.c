@@ -128,7 +128,8 @@ static void make_parts(struct app *app)
   app->deadlines = deadline_worker_new(rt, app->db, conf);
   app->events = event_relay_new(rt, app->db, app->mq, conf);
   app->web = web_server_new(rt, &conf->web, scheduler_routes(), app);
-  app->calls = (struct web_calls){.db = app->db, .refusals = refusals, .refusal_count = ARRAY_LEN(refusals)};
+  app->calls =
+      (struct web_calls){.db = app->db, .loop = rt->loop, .refusals = refusals, .refusal_count = ARRAY_LEN(refusals)};
   web_server_set_calls(app->web, &app->calls);
   app->keys = access_new(rt, app->db);
   web_server_set_auth(app->web, access_auth, app->keys);

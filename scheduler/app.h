@@ -48,7 +48,6 @@ struct app {
   struct deadline_worker *deadlines;
   struct event_relay *events;
   struct buf scratch;  // for one answer at a time
-  size_t open_imports;
   struct loop_timer *health_timer;
   const char *not_ready;  // NULL: ready
   const char *degraded;   // ready, but something is missing; NULL: nothing

@@ -9,6 +9,7 @@
 #include "scheduler/activity_doc.h"
 #include "scheduler/apply_run.h"
 #include "sql_scheduler.inc"
+#include "sql_shared.inc"
 
 // The activity before the file touches it.
 struct before {
@@ -118,7 +119,7 @@ static bool put(struct apply_run *run, const struct event_session *s, struct db_
   db_args_text(&args, run->command->actor);
   db_args_null(&args);
   db_args_text(&args, APPLY_REASON);
-  bool is_ok = cli_query(run->cli, &SQL_ACTIVITY_PUT, &args, out_rows);
+  bool is_ok = cli_query(run->cli, &SQL_APPLY_ACTIVITY, &args, out_rows);
   db_args_release(&args);
   free(doc);
   return is_ok;
@@ -135,7 +136,6 @@ static bool put_numbers(struct apply_run *run, const struct event_session *s, in
   db_args_i64(&args, s->numbers.from);
   db_args_i64(&args, s->numbers.to);
   db_args_text(&args, run->command->actor);
-  db_args_text(&args, APPLY_REASON);
   bool is_ok = cli_query(run->cli, &SQL_APPLY_NUMBERS, &args, &rows);
   if (is_ok && strcmp(db_rows_text(rows, 0, 0), "ok") == 0) {
     *out_added = db_rows_i64(rows, 0, 2);

@@ -32,7 +32,7 @@ bool apply_reward(struct apply_run *run, const struct event_reward *reward)
   db_args_text(&args, params);
   db_args_text(&args, run->command->actor);
   db_args_text(&args, APPLY_REASON);
-  bool is_ok = cli_query(run->cli, &SQL_REWARD_PUT, &args, &rows);
+  bool is_ok = cli_query(run->cli, &SQL_APPLY_REWARD, &args, &rows);
   if (is_ok) (void)apply_note(run, "reward", terms.code, db_rows_text(rows, 0, 0));
   db_rows_free(rows);
   db_args_release(&args);
@@ -51,7 +51,7 @@ bool apply_discount(struct apply_run *run, const struct event_discount *discount
   db_args_text(&args, doc);
   db_args_text(&args, run->command->actor);
   db_args_text(&args, APPLY_REASON);
-  bool is_ok = cli_query(run->cli, &SQL_DISCOUNT_RULE_PUT, &args, &rows);
+  bool is_ok = cli_query(run->cli, &SQL_APPLY_DISCOUNT, &args, &rows);
   if (is_ok && !db_rows_is_null(rows, 0, 1))
     apply_refuse_at(run, event_find(discount->node, db_rows_text(rows, 0, 1))->line, path, db_rows_text(rows, 0, 1));
   else if (is_ok)

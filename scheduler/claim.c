@@ -58,43 +58,10 @@ enum activity_status activity_status_of(const char *text)
 }
 
 static const struct verdict_info infos[VERDICT_COUNT] = {
-    [VERDICT_ACCEPTED] = {"ACCEPTED", "accepted", 201, NULL, 0, ""},
-    [VERDICT_REPLAYED] = {"REPLAYED", "replayed", 200, NULL, 0, ""},
-    [VERDICT_QUEUED] = {"QUEUED", "queued", 202, NULL, 0, ""},
-    [VERDICT_BIZ_ID_REUSED] = {"BIZ_ID_REUSED", "biz_id_reused", 422, NULL, 0,
-                               "this bizId was used for another request"},
-    [VERDICT_ACTIVITY_NOT_FOUND] = {"ACTIVITY_NOT_FOUND", "activity_not_found", 404, NULL, 0,
-                                    "there is no such activity"},
-    [VERDICT_NOT_STARTED] = {"NOT_STARTED", "not_started", 409, "window", 0, "the activity has not started"},
-    [VERDICT_PAUSED] = {"PAUSED", "paused", 409, "status", 0, "the activity is paused"},
-    [VERDICT_ENDED] = {"ENDED", "ended", 410, "window", 0, "the activity has ended"},
-    [VERDICT_LIMIT_REACHED] = {"LIMIT_REACHED", "limit_reached", 409, NULL, 0, "the limit for one user is reached"},
-    [VERDICT_SOLD_OUT] = {"SOLD_OUT", "sold_out", 409, "stock", 0, "there is not enough left"},
-    [VERDICT_ALREADY_REGISTERED] = {"ALREADY_REGISTERED", "already_registered", 409, "registration", 0,
-                                    "this user is already registered"},
-    [VERDICT_BLOCKED] = {"BLOCKED", "blocked", 403, "blocked", 0, "this user may not take part in this activity"},
-    [VERDICT_CHANNEL_NOT_ALLOWED] = {"CHANNEL_NOT_ALLOWED", "channel_not_allowed", 403, "channel", 0,
-                                     "the activity cannot be claimed through this channel"},
-    [VERDICT_NOT_QUALIFIED] = {"NOT_QUALIFIED", "not_qualified", 403, "qualification", 0,
-                               "this user is not qualified for the activity"},
-    [VERDICT_QUALIFICATION_USED] = {"QUALIFICATION_USED", "qualification_used", 403, "qualification", 0,
-                                    "this user's qualification has been used"},
-    [VERDICT_NOT_ELIGIBLE] = {"NOT_ELIGIBLE", "not_eligible", 403, "eligibility", 0,
-                              "this user does not meet the conditions of the activity"},
-    [VERDICT_EXCLUSIVE_GROUP] = {"EXCLUSIVE_GROUP", "exclusive_group", 409, "exclusiveGroup", 0,
-                                 "this user takes part in another activity that excludes this one"},
-    [VERDICT_INSUFFICIENT_POINTS] = {"INSUFFICIENT_POINTS", "insufficient_points", 409, "points", 0,
-                                     "there are not enough points"},
-    [VERDICT_NUMBER_TAKEN] = {"NUMBER_TAKEN", "number_taken", 409, "numbers", 0,
-                              "not all of these numbers are available"},
-    [VERDICT_INVALID_REQUEST] = {"INVALID_REQUEST", "invalid_request", 400, NULL, 0,
-                                 "numbers: required for activities of kind number, and only for them"},
-    [VERDICT_RATE_LIMITED] = {"RATE_LIMITED", "rate_limited", 429, NULL, 1,
-                              "too many requests; try again later with the same bizId"},
-    [VERDICT_OVERLOADED] = {"OVERLOADED", "overloaded", 503, NULL, 1,
-                            "too many requests are waiting; try again with the same bizId"},
-    [VERDICT_UNAVAILABLE] = {"UNAVAILABLE", "unavailable", 503, NULL, 1,
-                             "the answer is not known; try again with the same bizId"},
+#define VERDICT(code, outcome, status, rule, retry_after_s, detail) \
+  [VERDICT_##code] = {#code, outcome, status, rule, retry_after_s, detail},
+#include "sql/verdicts.def"
+#undef VERDICT
 };
 
 const struct verdict_info *verdict_info(enum verdict v)

@@ -36,29 +36,9 @@ struct clock_view {
 
 // How a claim ends. The names are the codes of the API, apart from the first two.
 enum verdict {
-  VERDICT_ACCEPTED,
-  VERDICT_REPLAYED,
-  VERDICT_QUEUED,  // it waits to be judged
-  VERDICT_BIZ_ID_REUSED,
-  VERDICT_ACTIVITY_NOT_FOUND,
-  VERDICT_NOT_STARTED,
-  VERDICT_PAUSED,
-  VERDICT_ENDED,
-  VERDICT_LIMIT_REACHED,
-  VERDICT_SOLD_OUT,
-  VERDICT_ALREADY_REGISTERED,
-  VERDICT_BLOCKED,
-  VERDICT_CHANNEL_NOT_ALLOWED,
-  VERDICT_NOT_QUALIFIED,
-  VERDICT_QUALIFICATION_USED,
-  VERDICT_NOT_ELIGIBLE,
-  VERDICT_EXCLUSIVE_GROUP,
-  VERDICT_INSUFFICIENT_POINTS,
-  VERDICT_NUMBER_TAKEN,
-  VERDICT_INVALID_REQUEST,  // it does not fit the activity's kind
-  VERDICT_RATE_LIMITED,
-  VERDICT_OVERLOADED,
-  VERDICT_UNAVAILABLE,
+#define VERDICT(code, outcome, status, rule, retry_after_s, detail) VERDICT_##code,
+#include "sql/verdicts.def"
+#undef VERDICT
   VERDICT_COUNT
 };
 

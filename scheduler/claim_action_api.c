@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/limits.h"
 #include "common/text.h"
 #include "common/web_call.h"
 #include "common/web_read.h"

@@ -10,7 +10,7 @@
 #include "common/text.h"
 #include "scheduler/claim_id.h"
 #include "scheduler/command.h"
-#include "sql_scheduler.inc"
+#include "sql_shared.inc"
 
 static const struct doc_column columns[] = {
     {"CLAIM", "claimId", 22}, {"ACTIVITY", "activityCode", 32}, {"USER", "userId", 20},       {"BIZ ID", "bizId", 28},

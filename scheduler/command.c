@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/limits.h"
 #include "common/text.h"
 #include "scheduler/config.h"
 

@@ -8,17 +8,13 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "common/web_call.h"
+#include "common/web_answer.h"
 #include "common/web_list.h"
-#include "common/web_read.h"
+#include "common/web_query.h"
 #include "scheduler/app.h"
 #include "scheduler/discount_doc.h"
 #include "sql_scheduler.inc"
-
-static void reply_doc(struct web_call *call, int status, const struct db_rows *rows, size_t column)
-{
-  web_reply_json(call->req, status, db_rows_text(rows, 0, column), db_rows_text_len(rows, 0, column));
-}
+#include "sql_shared.inc"
 
 // Quotes and redemptions say why something is left out.
 static void reply_told(struct web_call *call, int status, const struct db_rows *rows, size_t column)
@@ -39,51 +35,35 @@ static void on_told(struct web_call *call, const struct db_rows *rows)
     reply_told(call, 200, rows, 0);
 }
 
-static void on_doc(struct web_call *call, const struct db_rows *rows)
-{
-  if (db_rows_is_null(rows, 0, 0))
-    web_reply_missing(call->req, "NOT_FOUND");
-  else
-    reply_doc(call, 200, rows, 0);
-}
-
 // --- rules
 
 void discount_api_rules(struct web_request *req)
 {
-  const char *after = NULL;
-  size_t limit = 0;
-  if (!web_read_limit(req, &limit) || !web_read_after_code(req, &after)) return;
-  struct web_call *call = web_call_new(req, &SQL_DISCOUNT_RULE_LIST, web_list_on_codes);
-  call->limit = limit;
-  db_args_text(&call->db.args, after);
-  db_args_i64(&call->db.args, (int64_t)limit + 1);
-  web_call_send(call);
+  static const struct web_query list = {&SQL_DISCOUNT_RULE_LIST, web_list_on_codes,
+                                        WEB_ARGS(WEB_AFTER_CODE, WEB_LIMIT)};
+  web_query_run(req, &list);
 }
 
 void discount_api_rule_get(struct web_request *req)
 {
-  const char *id = NULL;
-  if (!web_read_code(req, "id", "NOT_FOUND", &id)) return;
-  struct web_call *call = web_call_new(req, &SQL_DISCOUNT_RULE_GET, on_doc);
-  db_args_text(&call->db.args, id);
-  web_call_send(call);
+  static const struct web_query get = {&SQL_DISCOUNT_RULE_GET, web_answer_doc, WEB_ARGS(WEB_CODE("id"))};
+  web_query_run(req, &get);
 }
 
-static void on_rule_put(struct web_call *call, const struct db_rows *rows)
+static void log_rule(struct web_call *call, const char *outcome)
 {
-  const char *outcome = db_rows_text(rows, 0, 0);
-  bool is_created = strcmp(outcome, "created") == 0;
-  if (db_rows_is_null(rows, 0, 2)) {
-    web_reply_refusal(call->req, outcome, db_rows_text(rows, 0, 1), NULL);
-    return;
-  }
-  if (is_created) web_reply_header(call->req, "Location", web_path(call->req));
-  if (strcmp(outcome, "unchanged") != 0)
-    LOG(app_of(call)->rt->log, EV_DISCOUNT_RULE_EDITED, F_STR("rule_id", web_param(call->req, "id")),
-        F_STR("action", outcome), F_STR("actor", web_actor(call->req)));
-  reply_doc(call, is_created ? 201 : 200, rows, 2);
+  LOG(app_of(call)->rt->log, EV_DISCOUNT_RULE_EDITED, F_STR("rule_id", web_param(call->req, "id")),
+      F_STR("action", outcome), F_STR("actor", web_actor(call->req)));
 }
+
+void discount_api_rule_put(struct web_request *req)
+{
+  static const struct web_query put = {&SQL_DISCOUNT_RULE_PUT, web_answer_change, .on_changed = log_rule,
+                                       WEB_ARGS(WEB_WHOLE_BODY, WEB_PATH("id"), WEB_ACTOR, WEB_REASON)};
+  web_query_run(req, &put);
+}
+
+// --- orders
 
 // Reads the body with one of the checks and hands it to a new call as its first argument. NULL: the request is
 // answered.
@@ -108,20 +88,6 @@ static struct web_call *call_with_doc(struct web_request *req, doc_check_fn *che
   json_decref(doc);
   return call;
 }
-
-void discount_api_rule_put(struct web_request *req)
-{
-  const char *reason = NULL;
-  if (!web_read_reason(req, &reason)) return;
-  struct web_call *call =
-      call_with_doc(req, discount_doc_check, web_param(req, "id"), &SQL_DISCOUNT_RULE_PUT, on_rule_put);
-  if (call == NULL) return;
-  db_args_text(&call->db.args, web_actor(req));
-  db_args_text(&call->db.args, reason);
-  web_call_send(call);
-}
-
-// --- orders
 
 void discount_api_quote(struct web_request *req)
 {

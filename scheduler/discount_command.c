@@ -13,6 +13,7 @@
 #include "scheduler/command.h"
 #include "scheduler/discount_doc.h"
 #include "sql_scheduler.inc"
+#include "sql_shared.inc"
 
 static const struct doc_column columns[] = {
     {"ID", "id", 32},

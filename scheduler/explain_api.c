@@ -10,7 +10,7 @@
 #include "common/web_call.h"
 #include "common/web_read.h"
 #include "scheduler/claim_decode.h"
-#include "sql_scheduler.inc"
+#include "sql_shared.inc"
 
 // A dry run that is misspelt must not become a claim.
 bool explain_api_read(struct web_request *req, bool *out_is_dry_run)

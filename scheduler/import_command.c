@@ -12,27 +12,27 @@
 #include "common/text.h"
 #include "scheduler/command.h"
 #include "scheduler/import_target.h"
-#include "sql_scheduler.inc"
+#include "sql_shared.inc"
 
 #define SLICE_BYTES 65536
 #define RANDOM_MAX  1000
 
 // --- files
 
-static bool read_sheet(const struct cli *c, struct import_sheet *s, const char *file)
+static bool read_sheet(const struct cli *c, struct sheet *s, const char *file)
 {
   char bytes[SLICE_BYTES], why[512];
   size_t n = 0, total = 0;
   FILE *f = strcmp(file, "-") == 0 ? stdin : fopen(file, "re");
   int error = f == NULL ? errno : 0;
-  while (f != NULL && total <= IMPORT_BYTES_MAX && (n = fread(bytes, 1, sizeof bytes, f)) > 0) {
-    import_sheet_feed(s, bytes, n);
+  while (f != NULL && total <= SHEET_BYTES_MAX && (n = fread(bytes, 1, sizeof bytes, f)) > 0) {
+    sheet_feed(s, bytes, n);
     total += n;
   }
   if (f != NULL && ferror(f)) error = errno;
   if (f != NULL && f != stdin) (void)fclose(f);
-  import_sheet_end(s);
-  if (error == 0 && total <= IMPORT_BYTES_MAX) return true;
+  sheet_end(s);
+  if (error == 0 && total <= SHEET_BYTES_MAX) return true;
   (void)snprintf(why, sizeof why, "%s: %s", file, error != 0 ? strerror(error) : "larger than 64 MiB");
   (void)cli_failed(c, why, EXIT_DATA);
   return false;
@@ -81,13 +81,13 @@ static void tell_outcome(struct command *c, const struct db_rows *rows, const ch
     command_refused(&c->cli, outcome, db_rows_text(rows, 0, 1));
 }
 
-static void send_sheet(struct command *c, enum import_what what, const struct import_sheet *s, const char *code,
+static void send_sheet(struct command *c, enum import_what what, const struct sheet *s, const char *code,
                        const char *file)
 {
   struct db_args args;
   struct db_rows *rows = NULL;
   db_args_init(&args);
-  import_target_put_args(what, s, code, &(struct import_by){c->actor, c->reason}, &args);
+  import_target_of(what)->put_args(s, code, &(struct web_import_by){c->actor, c->reason}, &args);
   if (cli_query(&c->cli, import_target_of(what)->statement, &args, &rows)) tell_outcome(c, rows, file);
   db_rows_free(rows);
   db_args_release(&args);
@@ -95,15 +95,15 @@ static void send_sheet(struct command *c, enum import_what what, const struct im
 
 void import_command_file(struct command *c, enum import_what what, const char *code, const char *file)
 {
-  struct import_sheet sheet;
-  import_sheet_init(&sheet, &import_target_of(what)->columns);
+  struct sheet sheet;
+  sheet_init(&sheet, &import_target_of(what)->columns);
   if (!read_sheet(&c->cli, &sheet, file))
     c->cli.exit_code = EXIT_DATA;
   else if (sheet.bad_count > 0)
     tell_rejected(c, file, buf_text(&sheet.bad), (int64_t)sheet.bad_count);
   else
     send_sheet(c, what, &sheet, code, file);
-  import_sheet_release(&sheet);
+  sheet_release(&sheet);
 }
 
 // --- numbers add
@@ -140,7 +140,7 @@ int numbers_command_add(const void *config, struct log *log, int argc, char **ar
   if (!command_parse(&c, "numbers add", "CODE FROM-TO|FILE.csv [--format text|json]", OPTION_FORMAT, 2, 2, argc, argv))
     return c.cli.exit_code;
   bool is_range = read_range(c.words[1], &from, &to);
-  if (is_range && (from < 0 || to > NUMBER_MAX || from > to || to - from >= IMPORT_ROWS_MAX))
+  if (is_range && (from < 0 || to > NUMBER_MAX || from > to || to - from >= SHEET_ROWS_MAX))
     return cli_failed(&c.cli, "a range is of 1 to 1000000 numbers from 0 to 999999999999", EXIT_USAGE);
   if (!command_open(&c, config)) return c.cli.exit_code;
   if (is_range)

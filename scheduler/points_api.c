@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/limits.h"
 #include "common/text.h"
-#include "common/web_call.h"
 #include "common/web_list.h"
-#include "common/web_read.h"
+#include "common/web_query.h"
 #include "scheduler/app.h"
 #include "sql_scheduler.inc"
+#include "sql_shared.inc"
 
 static void on_shown(struct web_call *call, const struct db_rows *rows)
 {
@@ -22,15 +23,8 @@ static void on_shown(struct web_call *call, const struct db_rows *rows)
 
 void points_api_show(struct web_request *req)
 {
-  int64_t user_id = 0, after = 0;
-  size_t limit = 0;
-  if (!web_read_id(req, "id", &user_id) || !web_read_limit(req, &limit) || !web_read_after_id(req, &after)) return;
-  struct web_call *call = web_call_new(req, &SQL_POINTS_SHOW, on_shown);
-  call->limit = limit;
-  db_args_i64(&call->db.args, user_id);
-  db_args_i64(&call->db.args, after);
-  db_args_i64(&call->db.args, (int64_t)limit + 1);
-  web_call_send(call);
+  static const struct web_query show = {&SQL_POINTS_SHOW, on_shown, WEB_ARGS(WEB_ID("id"), WEB_AFTER(0), WEB_LIMIT)};
+  web_query_run(req, &show);
 }
 
 static void on_granted(struct web_call *call, const struct db_rows *rows)
@@ -54,31 +48,17 @@ static void on_granted(struct web_call *call, const struct db_rows *rows)
 
 // A key that may also claim is a service's, which gives points for what its users do: the ledger has that. Others are
 // of people, or act for them.
-static bool is_act(const struct web_request *req) { return (web_scopes(req) & WEB_CLAIMS) == 0; }
+static bool put_is_act(struct web_call *call)
+{
+  db_args_bool(&call->db.args, (web_scopes(call->req) & WEB_CLAIMS) == 0);
+  return true;
+}
 
 void points_api_grant(struct web_request *req)
 {
-  json_t *body = NULL;
-  struct jsonx_reader r;
-  int64_t user_id = 0, amount = 0;
-  if (!web_read_id(req, "id", &user_id) || !web_read_body(req, &body)) return;
-  jsonx_reader_init(&r, body, "");
-  const char *key = jsonx_read_text(&r, "bizId", true, BIZ_ID_BYTES_MAX);
-  if (key != NULL && !text_is_biz_id(key, strlen(key)))
-    jsonx_reader_fail(&r, "bizId", "must be 1 to 64 characters of A-Z a-z 0-9 . _ : -");
-  jsonx_read_i64(&r, "amount", true, 1, POINTS_GRANT_MAX, &amount);
-  const char *reason = jsonx_read_text(&r, "reason", true, REASON_CHARS_MAX);
-  if (jsonx_reader_finish(&r) != RESULT_OK) {
-    web_reply_invalid(req, r.fault);
-  } else {
-    struct web_call *call = web_call_new(req, &SQL_POINTS_GRANT, on_granted);
-    db_args_i64(&call->db.args, user_id);
-    db_args_text(&call->db.args, key);
-    db_args_i64(&call->db.args, amount);
-    db_args_text(&call->db.args, reason);
-    db_args_text(&call->db.args, web_actor(req));
-    db_args_bool(&call->db.args, is_act(req));
-    web_call_send(call);
-  }
-  json_decref(body);
+  static const struct web_query grant = {
+      &SQL_POINTS_GRANT, on_granted,
+      WEB_ARGS(WEB_ID("id"), WEB_MEMBER_KEY("bizId"), WEB_INT("amount", 1, POINTS_GRANT_MAX),
+               WEB_TEXT("reason", REASON_CHARS_MAX, true), WEB_ACTOR, WEB_OWN(put_is_act))};
+  web_query_run(req, &grant);
 }

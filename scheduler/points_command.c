@@ -12,6 +12,7 @@
 #include "scheduler/command.h"
 #include "scheduler/import_command.h"
 #include "sql_scheduler.inc"
+#include "sql_shared.inc"
 
 #define GRANT_USAGE "USER --amount N --key K --reason TEXT | --file FILE.csv  [--format text|json]"
 

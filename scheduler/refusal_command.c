@@ -4,7 +4,7 @@
 #include "scheduler/refusal_command.h"
 
 #include "scheduler/command.h"
-#include "sql_scheduler.inc"
+#include "sql_shared.inc"
 
 static const struct doc_column columns[] = {
     {"MINUTE", "minute", 27},

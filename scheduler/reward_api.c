@@ -3,66 +3,43 @@
 // Owner: each request belongs to its handler until the reply; loop thread.
 #include "scheduler/reward_api.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/web_call.h"
-#include "common/web_read.h"
+#include "common/web_answer.h"
+#include "common/web_list.h"
+#include "common/web_query.h"
 #include "scheduler/activity_cache.h"
-#include "scheduler/activity_doc.h"
 #include "scheduler/app.h"
-#include "sql_scheduler.inc"
-
-static void on_reward(struct web_call *call, const struct db_rows *rows) { web_reply_doc(call, rows, 0); }
+#include "sql_shared.inc"
 
 void reward_api_get(struct web_request *req)
 {
-  const char *code = NULL;
-  if (!web_read_code(req, "code", "NOT_FOUND", &code)) return;
-  struct web_call *call = web_call_new(req, &SQL_REWARD_GET, on_reward);
-  db_args_text(&call->db.args, code);
-  web_call_send(call);
+  static const struct web_query get = {&SQL_REWARD_GET, web_answer_doc, .missing = "NOT_FOUND",
+                                       WEB_ARGS(WEB_CODE("code"))};
+  web_query_run(req, &get);
 }
 
-static void on_put(struct web_call *call, const struct db_rows *rows)
+void reward_api_list(struct web_request *req)
 {
-  bool is_created = strcmp(db_rows_text(rows, 0, 0), "created") == 0;
-  if (is_created) web_reply_header(call->req, "Location", web_path(call->req));
-  // Activities that have not started take the new terms, perhaps with another provider.
-  if (strcmp(db_rows_text(rows, 0, 0), "updated") == 0) activity_cache_poke(app_of(call)->cache);
-  web_reply_json(call->req, is_created ? 201 : 200, db_rows_text(rows, 0, 1), db_rows_text_len(rows, 0, 1));
+  static const struct web_query list = {&SQL_REWARD_LIST, web_list_on_codes, WEB_ARGS(WEB_AFTER_CODE, WEB_LIMIT)};
+  web_query_run(req, &list);
 }
 
-static void send_put(struct web_request *req, const struct reward_terms *terms, const char *reason)
+// Activities that have not started take the new terms, perhaps with another provider.
+static void tell_changed(struct web_call *call, const char *outcome)
 {
-  char *params = terms->params != NULL ? json_dumps(terms->params, JSON_COMPACT) : NULL;
-  struct web_call *call = web_call_new(req, &SQL_REWARD_PUT, on_put);
-  db_args_text(&call->db.args, terms->code);
-  db_args_text(&call->db.args, terms->provider);
-  if (terms->has_amount)
-    db_args_i64(&call->db.args, terms->amount);
-  else
-    db_args_null(&call->db.args);
-  db_args_text(&call->db.args, terms->has_amount ? terms->currency : NULL);
-  db_args_text(&call->db.args, params);
-  db_args_text(&call->db.args, web_actor(req));
-  db_args_text(&call->db.args, reason);
-  free(params);
-  web_call_send(call);
+  (void)outcome;
+  activity_cache_poke(app_of(call)->cache);
+}
+
+static bool put_providers(struct web_call *call)
+{
+  web_put_names(&call->db.args, &app_of(call)->conf.providers);
+  return true;
 }
 
 void reward_api_put(struct web_request *req)
 {
-  struct app *app = web_context(req);
-  json_t *body = NULL;
-  struct reward_terms terms;
-  const char *reason = NULL;
-  char fault[JSONX_WHY_BYTES];
-  if (!web_read_reason(req, &reason) || !web_read_body(req, &body)) return;
-  const struct conf_texts *providers = &app->conf.providers;
-  if (reward_doc_check(body, web_param(req, "code"), providers->items, providers->count, &terms, fault) == RESULT_OK)
-    send_put(req, &terms, reason);
-  else
-    web_reply_invalid(req, fault);
-  json_decref(body);
+  static const struct web_query put = {
+      &SQL_REWARD_PUT, web_answer_change, .on_changed = tell_changed,
+      WEB_ARGS(WEB_WHOLE_BODY, WEB_PATH("code"), WEB_OWN(put_providers), WEB_ACTOR, WEB_REASON)};
+  web_query_run(req, &put);
 }

@@ -6,4 +6,5 @@
 #include "common/web.h"
 
 void reward_api_put(struct web_request *req);
+void reward_api_list(struct web_request *req);
 void reward_api_get(struct web_request *req);

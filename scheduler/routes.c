@@ -4,6 +4,7 @@
 #include "scheduler/routes.h"
 
 #include "common/compiler.h"
+#include "common/sheet.h"
 #include "scheduler/activity_api.h"
 #include "scheduler/audience_api.h"
 #include "scheduler/claim_action_api.h"
@@ -11,7 +12,6 @@
 #include "scheduler/claim_read_api.h"
 #include "scheduler/discount_api.h"
 #include "scheduler/import_api.h"
-#include "scheduler/import_sheet.h"
 #include "scheduler/points_api.h"
 #include "scheduler/refusal_api.h"
 #include "scheduler/reward_api.h"
@@ -52,11 +52,11 @@ static const struct web_route items[] = {
     {"POST", "/v1/activities/{code}/stock-adjustments", OPERATORS, WEB_BODY_JSON, 0, activity_api_adjust,
      "activities_adjust"},
     {"GET", "/v1/activities/{code}/numbers", READERS, WEB_BODY_NONE, 0, audience_api_numbers, "activities_numbers"},
-    {"POST", "/v1/activities/{code}/numbers", OPERATORS, WEB_BODY_JSON_OR_CSV, IMPORT_BYTES_MAX, import_api_numbers,
+    {"POST", "/v1/activities/{code}/numbers", OPERATORS, WEB_BODY_JSON_OR_CSV, SHEET_BYTES_MAX, import_api_numbers,
      "activities_numbers_add"},
     {"GET", "/v1/activities/{code}/qualifications", READERS, WEB_BODY_NONE, 0, audience_api_qualifications,
      "activities_qualifications"},
-    {"POST", "/v1/activities/{code}/qualifications", OPERATORS, WEB_BODY_CSV, IMPORT_BYTES_MAX,
+    {"POST", "/v1/activities/{code}/qualifications", OPERATORS, WEB_BODY_CSV, SHEET_BYTES_MAX,
      import_api_qualifications, "activities_qualifications_import"},
     {"GET", "/v1/activities/{code}/blocked-users", READERS, WEB_BODY_NONE, 0, audience_api_blocked,
      "activities_blocked"},
@@ -71,7 +71,8 @@ static const struct web_route items[] = {
     {"PUT", "/v1/users/{id}/progress/{task}", SERVICES, WEB_BODY_JSON, 0, user_api_progress_put, "users_progress_put"},
     {"GET", "/v1/users/{id}/points", READERS, WEB_BODY_NONE, 0, points_api_show, "users_points"},
     {"POST", "/v1/users/{id}/points", SERVICES, WEB_BODY_JSON, 0, points_api_grant, "users_points_grant"},
-    {"POST", "/v1/points", OPERATORS, WEB_BODY_CSV, IMPORT_BYTES_MAX, import_api_points, "points_grant"},
+    {"POST", "/v1/points", OPERATORS, WEB_BODY_CSV, SHEET_BYTES_MAX, import_api_points, "points_grant"},
+    {"GET", "/v1/rewards", READERS, WEB_BODY_NONE, 0, reward_api_list, "rewards_list"},
     {"GET", "/v1/rewards/{code}", READERS, WEB_BODY_NONE, 0, reward_api_get, "rewards_get"},
     {"PUT", "/v1/rewards/{code}", OPERATORS, WEB_BODY_JSON, 0, reward_api_put, "rewards_put"},
     {"GET", "/v1/discount-rules", READERS, WEB_BODY_NONE, 0, discount_api_rules, "discount_rules_list"},

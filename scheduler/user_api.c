@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "common/text.h"
-#include "common/web_call.h"
+#include "common/web_answer.h"
 #include "common/web_list.h"
-#include "common/web_read.h"
+#include "common/web_query.h"
 #include "sql_scheduler.inc"
+#include "sql_shared.inc"
 
 static void on_doc(struct web_call *call, const struct db_rows *rows)
 {
@@ -44,11 +45,8 @@ void user_api_attributes_put(struct web_request *req)
 
 void user_api_attributes_get(struct web_request *req)
 {
-  int64_t user_id = 0;
-  if (!web_read_id(req, "id", &user_id)) return;
-  struct web_call *call = web_call_new(req, &SQL_USER_ATTRIBUTES_GET, on_doc);
-  db_args_i64(&call->db.args, user_id);
-  web_call_send(call);
+  static const struct web_query get = {&SQL_USER_ATTRIBUTES_GET, on_doc, WEB_ARGS(WEB_ID("id"))};
+  web_query_run(req, &get);
 }
 
 // --- progress
@@ -87,38 +85,25 @@ void user_api_progress_put(struct web_request *req)
   web_call_send(call);
 }
 
-static void on_task(struct web_call *call, const struct db_rows *rows)
+static void on_task(struct web_call *call, const struct db_rows *rows) { web_reply_doc(call, rows, 1); }
+
+static bool put_one(struct web_call *call)
 {
-  if (db_rows_count(rows) == 0)
-    web_reply_missing(call->req, "NOT_FOUND");
-  else
-    web_reply_json(call->req, 200, db_rows_text(rows, 0, 1), db_rows_text_len(rows, 0, 1));
+  db_args_text(&call->db.args, "");
+  db_args_i64(&call->db.args, 1);
+  return true;
 }
 
 void user_api_progress_get(struct web_request *req)
 {
-  int64_t user_id = 0;
-  const char *task = NULL;
-  if (!web_read_id(req, "id", &user_id) || !web_read_code(req, "task", "NOT_FOUND", &task)) return;
-  struct web_call *call = web_call_new(req, &SQL_USER_PROGRESS_LIST, on_task);
-  db_args_i64(&call->db.args, user_id);
-  db_args_text(&call->db.args, task);
-  db_args_text(&call->db.args, "");
-  db_args_i64(&call->db.args, 1);
-  web_call_send(call);
+  static const struct web_query get = {&SQL_USER_PROGRESS_LIST, on_task, .missing = "NOT_FOUND",
+                                       WEB_ARGS(WEB_ID("id"), WEB_CODE("task"), WEB_OWN(put_one))};
+  web_query_run(req, &get);
 }
 
 void user_api_progress_list(struct web_request *req)
 {
-  const char *after = NULL;
-  int64_t user_id = 0;
-  size_t limit = 0;
-  if (!web_read_id(req, "id", &user_id) || !web_read_limit(req, &limit) || !web_read_after_code(req, &after)) return;
-  struct web_call *call = web_call_new(req, &SQL_USER_PROGRESS_LIST, web_list_on_codes);
-  call->limit = limit;
-  db_args_i64(&call->db.args, user_id);
-  db_args_null(&call->db.args);
-  db_args_text(&call->db.args, after);
-  db_args_i64(&call->db.args, (int64_t)limit + 1);
-  web_call_send(call);
+  static const struct web_query list = {&SQL_USER_PROGRESS_LIST, web_list_on_codes,
+                                        WEB_ARGS(WEB_ID("id"), WEB_WORD(NULL), WEB_AFTER_CODE, WEB_LIMIT)};
+  web_query_run(req, &list);
 }

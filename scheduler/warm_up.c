@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/contract.h"
+#include "common/limits.h"
 #include "common/mem.h"
 #include "common/periodic.h"
 #include "common/web_call.h"
@@ -15,6 +16,7 @@
 #include "scheduler/publish.h"
 #include "scheduler/worker_store.h"
 #include "sql_scheduler.inc"
+#include "sql_shared.inc"
 
 #define RUNS_MAX    4
 #define LOOK_EVERY  span_s(1)

@@ -14,23 +14,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
     if (!(condition)) abort(); \
   } while (0)
 
-static void read_all(struct import_sheet *s, enum import_what what, const char *bytes, size_t len, size_t piece)
+static void read_all(struct sheet *s, enum import_what what, const char *bytes, size_t len, size_t piece)
 {
-  import_sheet_init(s, &import_target_of(what)->columns);
-  for (size_t at = 0; at < len; at += piece) import_sheet_feed(s, bytes + at, len - at < piece ? len - at : piece);
-  import_sheet_end(s);
+  sheet_init(s, &import_target_of(what)->columns);
+  for (size_t at = 0; at < len; at += piece) sheet_feed(s, bytes + at, len - at < piece ? len - at : piece);
+  sheet_end(s);
 }
 
-static void check_rejected(const struct import_sheet *s)
+static void check_rejected(const struct sheet *s)
 {
   json_t *list = NULL;
   CHECK(buf_result(&s->bad) == RESULT_OK);
   CHECK(jsonx_parse(s->bad.data, s->bad.len, &list, NULL) == RESULT_OK);
-  CHECK(json_array_size(list) == (s->bad_count < IMPORT_TOLD_MAX ? s->bad_count : IMPORT_TOLD_MAX));
+  CHECK(json_array_size(list) == (s->bad_count < SHEET_TOLD_MAX ? s->bad_count : SHEET_TOLD_MAX));
   json_decref(list);
 }
 
-static void check_arguments(enum import_what what, const struct import_sheet *s)
+static void check_arguments(enum import_what what, const struct sheet *s)
 {
   struct db_args args;
   db_args_init(&args);
@@ -44,14 +44,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (size < 2) return 0;
   enum import_what what = (enum import_what)(data[size - 1] % 3);
   size_t piece = 1 + data[size - 2] % 16;
-  struct import_sheet whole, pieces;
+  struct sheet whole, pieces;
   read_all(&whole, what, (const char *)data, size, size);
   read_all(&pieces, what, (const char *)data, size, piece);
   CHECK(whole.row_count == pieces.row_count && whole.bad_count == pieces.bad_count);
   CHECK(strcmp(buf_text(&whole.bad), buf_text(&pieces.bad)) == 0);
   check_rejected(&whole);
   if (whole.bad_count == 0) check_arguments(what, &pieces);
-  import_sheet_release(&whole);
-  import_sheet_release(&pieces);
+  sheet_release(&whole);
+  sheet_release(&pieces);
   return 0;
 }
