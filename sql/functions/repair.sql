@@ -40,7 +40,7 @@ end $$;
 create or replace function largesse.finding_try(i_kind text, i_key text, i_apply boolean)
 returns table (before text, after text, outcome text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_finding largesse.finding;

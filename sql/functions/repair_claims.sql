@@ -15,7 +15,7 @@ $$;
 create or replace function largesse.repair_claim_due(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_now   timestamptz := largesse.clock_now();
@@ -91,7 +91,7 @@ end $$;
 create or replace function largesse.repair_dead_letter(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_claim  largesse.claim;
@@ -121,7 +121,7 @@ end $$;
 create or replace function largesse.repair_reversal(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_claim largesse.claim;

@@ -3,11 +3,13 @@
 
 -- A user's live claims in an activity: waiting, or holding stock. Parameters: i_activity_id, i_user_id. Result: their ids, ascending. Locks, errors: none.
 create or replace function largesse.repair_live_claims(i_activity_id bigint, i_user_id bigint) returns bigint[]
-language sql stable
+language plpgsql stable
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
-  select coalesce(array_agg(c.id order by c.id), '{}') from largesse.claim c join largesse.claim_state s on s.status = c.status
-   where c.activity_id = i_activity_id and c.user_id = i_user_id and (s.holds_stock or c.status = 'waiting')
-$$;
+begin
+  return array(select c.id from largesse.claim c join largesse.claim_state s on s.status = c.status
+                where c.activity_id = i_activity_id and c.user_id = i_user_id and (s.holds_stock or c.status = 'waiting') order by c.id);
+end $$;
 
 -- A user's place in an exclusive group. Parameters: i_activity_id, i_claim_id (not used), i_subject ('group member 7'), i_apply. Result: one row: before, after, outcome;
 -- not_repairable where the user has live claims in another activity of the group too; none where the subject is not such a text. Locks: the activity, its stock, the place.
@@ -15,7 +17,7 @@ $$;
 create or replace function largesse.repair_group_member(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_user   bigint := substring(i_subject from '^group member ([0-9]{1,19})$')::bigint;
@@ -53,7 +55,7 @@ end $$;
 create or replace function largesse.repair_qualification(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_user  bigint := substring(i_subject from '^qualification user ([0-9]{1,19}) claim [0-9]{1,19}$')::bigint;
@@ -128,7 +130,7 @@ end $$;
 create or replace function largesse.repair_waiting(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_id    bigint := substring(i_subject from '^claim ([0-9]{1,19})$')::bigint;

@@ -7,7 +7,7 @@
 create or replace function largesse.repair_points_balance(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_user    bigint := substring(i_subject from '^points user ([0-9]{1,19})$')::bigint;
@@ -50,7 +50,7 @@ end $$;
 create or replace function largesse.repair_points_return(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_claim   largesse.claim;

@@ -47,7 +47,7 @@ end $$;
 create or replace function largesse.repair_usage(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_asked text[] := regexp_match(i_subject, '^usage user ([0-9]{1,19}) ([a-z]+) (-infinity|[0-9]{4}-[0-9]{2}-[0-9]{2})$');
@@ -84,7 +84,7 @@ end $$;
 create or replace function largesse.repair_event_usage(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_custom_plan
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_user  bigint := substring(i_subject from '^event usage user ([0-9]{1,19})$')::bigint;

@@ -42,15 +42,15 @@ create function probe.books() returns text language sql as $$
     (select string_agg(t::text, ',' order by t::text) from largesse.dead_letter t), (select string_agg(t::text, ',' order by t::text) from largesse.finding t),
     (select count(*) from largesse.operation), (select count(*) from largesse.operator_log), (select count(*) from largesse.event_out)))
 $$;
--- As a night does, of some activities and one audit only if they are named. Result: what was found, by activity.
-create function probe.audit(i_codes text[] default null, i_kind text default null) returns text language plpgsql as $$
+-- As a night does, of some activities and audits only if they are named. Result: what was found, by activity.
+create function probe.audit(i_codes text[] default null, i_kinds text[] default null) returns text language plpgsql as $$
 begin
   perform (select count(*) from largesse.finding_record(array[a.id], array_agg(distinct d.name), coalesce(array_agg(format('%s:%s:%s', d.name, a.id, r.subject)) filter (where r.subject is not null), '{}'),
       coalesce(array_agg(d.name) filter (where r.subject is not null), '{}'), coalesce(array_agg(a.id) filter (where r.subject is not null), '{}'),
       coalesce(array_agg(r.claim_id) filter (where r.subject is not null), '{}'), coalesce(array_agg(r.expected) filter (where r.subject is not null), '{}'),
       coalesce(array_agg(r.actual) filter (where r.subject is not null), '{}')))
      from largesse.activity a cross join largesse.audit_definition d left join lateral largesse.audit_run(d.name, a.id) r on true 
-    where d.source = 'audit' and (i_codes is null or a.code = any (i_codes)) and (i_kind is null or d.name = i_kind) group by a.id;
+    where d.source = 'audit' and (i_codes is null or a.code = any (i_codes)) and (i_kinds is null or d.name = any (i_kinds)) group by a.id;
   return (select coalesce(string_agg(a.code || ' ' || f.kind, ', ' order by a.code, f.kind), 'clean')
             from largesse.finding f join largesse.activity a on a.id = f.activity_id where f.state <> 'gone');
 end $$;
@@ -82,6 +82,7 @@ declare
   v_books   text;
   v_keys    text[];
   v_codes   text[] := array(select distinct split_part(f, ' ', 1) from unnest(string_to_array(i_found, ', ')) f);
+  v_kinds   text[] := array(select distinct split_part(f, ' ', 2) from unnest(string_to_array(i_found, ', ')) f);
 begin
   execute i_damage;
   perform probe.expect('found after ' || i_damage, probe.audit(v_codes), i_found);
@@ -97,7 +98,7 @@ begin
   perform probe.expect('logged', (select count(*)::text from largesse.operator_log l where l.seq > v_logged and l.action = 'finding.repaired' and l.reason = 'was damaged' and l.target = any (v_keys)),
                        coalesce(substring(v_counts from 'repaired=([0-9]+)'), '0'));
   perform probe.expect('gone after ' || i_damage, (select count(*)::text from largesse.finding f where f.state <> 'gone'), '0');
-  perform probe.expect('clean after ' || i_damage, probe.audit(v_codes), 'clean');
+  perform probe.expect('clean after ' || i_damage, probe.audit(v_codes, v_kinds), 'clean');
   v_books := probe.books();
   perform probe.expect('the same key again', probe.operate('repair', md5(i_damage)), 'replayed ' || v_counts);
   perform probe.expect('a replay does nothing', probe.books(), v_books);
@@ -152,7 +153,7 @@ declare v_books text; v_item jsonb;
 begin
   begin
     execute i_damage;
-    perform probe.audit(null, i_kind);
+    perform probe.audit(null, array[i_kind]);
     v_books := (select string_agg(t::text, ',') from largesse.stock t) || (select string_agg(t::text, ',') from largesse.claim t) || (select string_agg(t::text, ',') from largesse.points_account t);
     perform probe.expect('left alone after ' || i_damage, probe.operate('repair'), 'created not_repairable=' || (select count(*) from largesse.finding f where f.state <> 'gone'));
     perform probe.expect('nothing is changed', (select string_agg(t::text, ',') from largesse.stock t) || (select string_agg(t::text, ',') from largesse.claim t) || (select string_agg(t::text, ',') from largesse.points_account t), v_books);
