@@ -163,6 +163,12 @@ void operation_put_summary(const json_t *result, struct buf *out)
     put_outcome(result, &outcomes[i], is_first, out);
     is_first = false;
   }
+  if (json_object_get(result, "previewed") == NULL) return;
+  buf_puts(out, "; of ");
+  buf_put_i64(out, number_of(result, "total"));
+  buf_puts(out, " the first ");
+  buf_put_i64(out, number_of(result, "previewed"));
+  buf_puts(out, " were looked at");
 }
 
 int64_t operation_failures(const json_t *result)

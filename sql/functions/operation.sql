@@ -113,7 +113,8 @@ as $$
 $$;
 
 -- Shows what an operation would do, and changes nothing.
--- Parameters: as operation_targets; i_is_proved as operation_verdict. Result: JSON text as operation_json, with `dryRun` true and the first items. Locks: none. Errors: none.
+-- Parameters: as operation_targets; i_is_proved as operation_verdict. Result: JSON text as operation_json, with `dryRun` true and the first items; of repairs the first thousand are looked at,
+-- `previewed` says so. Locks: none. Errors: none.
 create or replace function largesse.operation_preview(
   i_kind text, i_letters bigint[], i_activity_ids bigint[], i_claim_ids bigint[],
   i_provider text, i_cause text, i_activity_code text, i_fingerprint text, i_is_proved boolean,
@@ -134,13 +135,15 @@ as $$
      where not largesse.operation_is_about_findings(i_kind)
     union all
     select t.n, null, t.activity_id, t.claim_id, t.finding_key, f.before, f.after, f.outcome
-      from target t cross join lateral largesse.finding_try(i_kind, t.finding_key, false) f
+      from (select * from target where target.n <= case i_kind when 'repair' then 1000 else 1000000000 end offset 0) t  -- each repair counts anew
+     cross join lateral largesse.finding_try(i_kind, t.finding_key, false) f
      where largesse.operation_is_about_findings(i_kind)
   )
   select (select json_object_agg(f.name, f.value order by f.place)
             from (select 1 as place, 'kind' as name, to_json(i_kind) as value
                   union all select 2, 'dryRun', to_json(true)
-                  union all select 3, 'total', to_json((select count(*) from item))
+                  union all select 3, 'total', to_json((select count(*) from target))
+                  union all select 3, 'previewed', to_json(p.items) from (select count(*) as items from item) p where p.items < (select count(*) from target)
                   union all select 3 + o.place, largesse.operation_member(o.name), to_json((select count(*) from item where item.outcome = o.name))
                               from unnest(largesse.operation_outcomes(i_kind)) with ordinality as o(name, place)
                   union all select 100, 'items', coalesce((

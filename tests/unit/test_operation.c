@@ -97,6 +97,8 @@ static void a_result_is_one_line_and_its_failures_count(void **state)
       {"{\"dryRun\":true,\"total\":0,\"explained\":0}", "no finding is meant", 0},
       {"{\"dryRun\":true,\"total\":5,\"repaired\":2,\"alreadyRight\":1,\"notRepairable\":1,\"gone\":1}",
        "would repair 2; right already: 1; gone already: 1; for a person to repair, left as they are: 1", 1},
+      {"{\"dryRun\":true,\"total\":5000,\"previewed\":1000,\"repaired\":999,\"gone\":1}",
+       "would repair 999; gone already: 1; of 5000 the first 1000 were looked at", 0},
       {"{\"dryRun\":false,\"total\":2,\"explained\":1,\"gone\":0,\"notFound\":1}", "explained 1; not found: 1", 1},
       {"{\"dryRun\":false,\"total\":10,\"retried\":6,\"alreadyDone\":4,\"notRetryable\":0,\"notFound\":0}",
        "retried 6; already done and skipped: 4", 0},
