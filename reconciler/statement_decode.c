@@ -17,7 +17,7 @@ struct statement_decoder {
   iconv_t iconv;
   char carried[CARRIED_MAX];  // of a character whose rest has not come
   size_t carried_len;
-  bool needs_mark, has_begun, has_written;
+  bool needs_mark, has_written;
   int64_t line;
   const char *why;
 };
@@ -72,16 +72,12 @@ static enum result convert(struct statement_decoder *d, char **at, size_t *left,
   return buf_result(out);
 }
 
-static bool has_mark(const char *bytes, size_t len)
+// Two bytes tell; the one of UTF-32 that is not told by them is left to iconv.
+static enum result look_for_mark(struct statement_decoder *d)
 {
-  return len >= 2 && (memcmp(bytes, "\xff\xfe", 2) == 0 || memcmp(bytes, "\xfe\xff", 2) == 0 ||
-                      (len >= 4 && memcmp(bytes, "\0\0\xfe\xff", 4) == 0));
-}
-
-static enum result begin(struct statement_decoder *d, const char *bytes, size_t len)
-{
-  d->has_begun = true;
-  if (d->needs_mark && !has_mark(bytes, len))
+  const char *first = d->carried;
+  d->needs_mark = false;
+  if (memcmp(first, "\xff\xfe", 2) != 0 && memcmp(first, "\xfe\xff", 2) != 0 && memcmp(first, "\0\0", 2) != 0)
     return refuse(d, "has no byte order mark: its encoding must be named with its order, such as utf-16le");
   return RESULT_OK;
 }
@@ -90,11 +86,12 @@ enum result statement_decoder_feed(struct statement_decoder *d, const char *byte
 {
   enum result result = RESULT_OK;
   if (len == 0) return RESULT_OK;
-  if (!d->has_begun) TRY(begin(d, bytes, len));
   // Some bytes at a time behind what was carried, until a character is whole.
-  while (d->carried_len > 0 && len > 0) {
+  while ((d->carried_len > 0 || d->needs_mark) && len > 0) {
     d->carried[d->carried_len++] = *bytes++;
     len--;
+    if (d->needs_mark && d->carried_len < 2) continue;
+    if (d->needs_mark) TRY(look_for_mark(d));
     char *at = d->carried;
     size_t left = d->carried_len;
     TRY(convert(d, &at, &left, out));
