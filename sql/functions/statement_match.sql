@@ -106,7 +106,7 @@ end $$;
 -- request id. Without a reference equal payments are no duplicates unless they name the same claim. Parameters: i_statement. Result: none. Locks: the lines. Errors: none.
 create or replace function largesse.statement_mark_duplicates(i_statement largesse.statement) returns void
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set work_mem = '64MB'
+set search_path = largesse, pg_temp set jit = off set work_mem = '128MB'
 as $$
 begin
   with by_claim as materialized (
@@ -151,11 +151,12 @@ begin
    where l.statement_id = i_statement.id and l.line = e.line;
 end $$;
 
--- Judges lines by what we hold. Parameters: i_provider, i_statement_id: all its lines that are no duplicates; null: those of the provider's statements that are open.
+-- Judges lines by what we hold. Parameters: i_provider, i_statement_id: all its lines that are no duplicates; null: those of the provider's statements that are open,
+-- but for i_except (null: none), which has just been judged.
 -- Result: the statements of which a line changed. Locks: the lines. Errors: none.
-create or replace function largesse.statement_judge(i_provider text, i_statement_id bigint) returns bigint[]
+create or replace function largesse.statement_judge(i_provider text, i_statement_id bigint, i_except bigint default null) returns bigint[]
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set work_mem = '64MB'
+set search_path = largesse, pg_temp set jit = off set work_mem = '128MB'
 as $$
 declare
   v_now     timestamptz := largesse.clock_now();
@@ -205,7 +206,7 @@ begin
   select array_agg(distinct statement_id) from changed
   $q$, case when i_statement_id is not null then (select format('and c.activity_id between %s and %s', coalesce(min(l.activity_id), 0), coalesce(max(l.activity_id), 0))
                                                     from largesse.statement_line l where l.statement_id = i_statement_id) else '' end,
-       case when i_statement_id is not null then format('and l.statement_id = %s', i_statement_id) else 'and l.outcome not in (''matched'', ''ignored'')' end)
+       case when i_statement_id is not null then format('and l.statement_id = %s', i_statement_id) else 'and l.outcome not in (''matched'', ''ignored'')' || coalesce(format(' and l.statement_id <> %s', i_except), '') end)
     into v_changed using v_now, i_provider;
   return coalesce(v_changed, '{}');
 end $$;
@@ -221,13 +222,15 @@ $$;
 -- Writes down which movements of ours a statement lacks: done in its time, or begun in it and done after it. Parameters: i_statement. Result: none. Locks: the items. Errors: none.
 create or replace function largesse.statement_find_missing(i_statement largesse.statement) returns void
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set work_mem = '64MB' set plan_cache_mode = force_custom_plan
+set search_path = largesse, pg_temp set jit = off set work_mem = '128MB' set plan_cache_mode = force_custom_plan
 as $$
+declare
+  v_covers text[] := array(select jsonb_array_elements_text(i_statement.terms -> 'covers'));
 begin
   with lacking as materialized (
     select m.* from largesse.statement_movements(i_statement.provider, i_statement.from_at) m
      where (m.at < i_statement.until_at or m.began_at < i_statement.until_at)
-       and i_statement.terms -> 'covers' ? m.kind
+       and m.kind = any (v_covers)
        and not exists (select from largesse.statement_line l
                         where l.statement_id = i_statement.id and l.activity_id = m.activity_id and l.claim_id = m.claim_id and l.kind = m.kind and l.outcome <> 'ignored')
   )
@@ -301,7 +304,7 @@ begin
     perform largesse.statement_judge(v_s.provider, i_statement_id);
     perform largesse.statement_find_missing(v_s);
   end if;
-  v_touched := largesse.statement_judge(v_s.provider, null) || largesse.statement_settle_items(v_s.provider) || i_statement_id
+  v_touched := largesse.statement_judge(v_s.provider, null, case v_s.state when 'active' then i_statement_id end) || largesse.statement_settle_items(v_s.provider) || i_statement_id
                || array(select s.id from largesse.statement s where s.superseded_by = i_statement_id);
   perform largesse.statement_tell(v_s.provider, v_touched, i_findings_max);
 end $$;
