@@ -17,6 +17,7 @@
 #include "reconciler/retention_worker.h"
 #include "reconciler/routes.h"
 #include "reconciler/session.h"
+#include "reconciler/statement_worker.h"
 
 #define HEALTH_EVERY      span_ms(200)
 #define SCRATCH_BYTES_MAX (32u * 1024u * 1024u)
@@ -96,6 +97,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   app->figures = figures_new(rt, app->db, app->conf.figures_every);
   app->operations = operation_worker_new(rt, app->db, &app->conf.operations);
   app->nights = night_worker_new(rt, app->db, &app->conf, app->figures);
+  app->statements = statement_worker_new(rt, &app->conf);
   app->now = now_worker_new(rt, app->db);
   app->retention = retention_worker_new(rt, app->db, &app->conf.retention);
   app->health_timer = loop_timer_new(rt->loop, on_health_due, app);
@@ -109,6 +111,7 @@ enum result app_start(struct runtime *rt, const void *config, struct app **out_a
   figures_start(app->figures);
   operation_worker_start(app->operations);
   night_worker_start(app->nights);
+  statement_worker_start(app->statements);
   retention_worker_start(app->retention);
   now_worker_start(app->now);
   on_health_due(app);
@@ -123,6 +126,7 @@ void app_reload(struct app *app, const void *config)
   figures_set_every(app->figures, app->conf.figures_every);
   operation_worker_reload(app->operations, &app->conf.operations);
   night_worker_reload(app->nights, &app->conf);
+  statement_worker_reload(app->statements, &app->conf);
   retention_worker_reload(app->retention, &app->conf.retention);
 }
 
@@ -135,6 +139,7 @@ void app_drain(struct app *app)
   figures_stop(app->figures);
   operation_worker_stop(app->operations);
   night_worker_stop(app->nights);
+  statement_worker_stop(app->statements);
   retention_worker_stop(app->retention);
   now_worker_stop(app->now);
 }
@@ -143,7 +148,7 @@ bool app_is_idle(const struct app *app)
 {
   return web_server_open_requests(app->web) == 0 && app->calls.open_count == 0 &&
          operation_worker_is_idle(app->operations) && night_worker_is_idle(app->nights) &&
-         retention_worker_is_idle(app->retention);
+         statement_worker_is_idle(app->statements) && retention_worker_is_idle(app->retention);
 }
 
 // The database's callbacks come while their receivers live.
@@ -151,6 +156,7 @@ void app_stop(struct app *app)
 {
   db_pool_free(app->db);
   night_worker_free(app->nights);
+  statement_worker_free(app->statements);
   retention_worker_free(app->retention);
   now_worker_free(app->now);
   figures_free(app->figures);

@@ -17,6 +17,7 @@ struct access;
 struct figures;
 struct night_worker;
 struct operation_worker;
+struct statement_worker;
 struct sessions;
 struct loop_timer;
 
@@ -31,6 +32,7 @@ struct app {
   struct figures *figures;
   struct operation_worker *operations;
   struct night_worker *nights;
+  struct statement_worker *statements;
   struct retention_worker *retention;
   struct now_worker *now;
   struct buf scratch;  // for one answer at a time

@@ -67,6 +67,8 @@ const struct daemon_command *reconciler_commands(void)
       {"statement import", STATEMENT_IMPORT_USAGE,
        "store a provider's statement by its profile and match it with what we hold; status 1 with findings",
        statement_command_import},
+      {"statement fetch", STATEMENT_FETCH_USAGE, "fetch a date's statement from its provider and import it",
+       statement_command_fetch},
       {"statement list", STATEMENT_LIST_USAGE, "statements that were imported, newest first", statement_command_list},
       {"statement show", STATEMENT_SHOW_USAGE, "one statement with its figures, or its lines", statement_command_show},
       {"statement match", STATEMENT_MATCH_USAGE,

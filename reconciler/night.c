@@ -12,6 +12,7 @@
 #include "common/mem.h"
 #include "reconciler/audit.h"
 #include "reconciler/cli.h"
+#include "reconciler/statement_fetch.h"
 
 #define APPLICATION   "largesse-reconciler-night"
 #define DOC_BYTES_MAX (256u * 1024u * 1024u)
@@ -135,6 +136,15 @@ cleanup:
   return result;
 }
 
+// What cannot be fetched or matched is written down and told in the moment; it does not keep the night from its report.
+static void fetch_statements(struct making *m)
+{
+  char why[STATEMENT_IMPORT_WHY_BYTES] = "";
+  const struct statement_fetch_job job = {.conf = m->job->conf, .session = m->reader, .may_go_on = may_go_on, .ctx = m};
+  enum result result = statement_fetch_due(&job, why);
+  (void)result;
+}
+
 static enum result audit(struct making *m)
 {
   struct audit_report report;
@@ -202,6 +212,7 @@ static enum result make_taken(struct making *m)
   enum result result;
   TRY(db_session_open(&m->job->conf->daemon.database, APPLICATION, RECONCILER_ROLE, &m->reader, m->why));
   tell_session(m, m->reader);
+  fetch_statements(m);
   TRY(audit(m));
   TRY(make_figures(m));
   TRY(keep(m, lease_of(m->job->conf)));

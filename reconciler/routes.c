@@ -20,14 +20,16 @@
 #include "reconciler/report_api.h"
 #include "reconciler/review_api.h"
 #include "reconciler/session_api.h"
+#include "reconciler/statement_api.h"
 #include "reconciler/webhook_api.h"
 
-#define READERS           (WEB_READ | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
-#define ANYBODY           (READERS | WEB_CLAIMS)
-#define REVIEWERS         (WEB_REVIEW | WEB_ADMIN)
-#define ORDER_BODY_MAX    (256u * 1024u)
-#define PROVIDER_BODY_MAX (16u * 1024u)
-#define SESSION_BODY_MAX  1024u
+#define READERS            (WEB_READ | WEB_ACTIVITIES | WEB_REVIEW | WEB_ADMIN)
+#define ANYBODY            (READERS | WEB_CLAIMS)
+#define REVIEWERS          (WEB_REVIEW | WEB_ADMIN)
+#define ORDER_BODY_MAX     (256u * 1024u)
+#define PROVIDER_BODY_MAX  (16u * 1024u)
+#define SESSION_BODY_MAX   1024u
+#define STATEMENT_BODY_MAX (256u * 1024u * 1024u)
 
 // Who may call what the scheduler serves too stands in its table; both are held against openapi.yaml.
 #define ALL_READERS (READERS | WEB_CLAIMS)
@@ -77,6 +79,11 @@ static const struct web_route items[] = {
     {"GET", "/v1/session", ANYBODY, WEB_BODY_NONE, 0, session_api_show, "session_show"},
     {"POST", "/v1/session", WEB_OPEN, WEB_BODY_JSON, SESSION_BODY_MAX, session_api_begin, "session_begin"},
     {"DELETE", "/v1/session", ANYBODY, WEB_BODY_NONE, 0, session_api_end, "session_end"},
+    {"GET", "/v1/statements", READERS, WEB_BODY_NONE, 0, statement_api_list, "statements_list"},
+    {"GET", "/v1/statements/{id}", READERS, WEB_BODY_NONE, 0, statement_api_show, "statements_show"},
+    {"GET", "/v1/statements/{id}/lines", READERS, WEB_BODY_NONE, 0, statement_api_lines, "statements_lines"},
+    {"POST", "/v1/statements/{provider}", REVIEWERS, WEB_BODY_ANY, STATEMENT_BODY_MAX, statement_api_import,
+     "statements_import"},
     {"GET", "/v1/webhooks", READERS, WEB_BODY_NONE, 0, webhook_api_list, "webhooks_list"},
     {"GET", "/v1/webhooks/{name}/deliveries", READERS, WEB_BODY_NONE, 0, webhook_api_deliveries, "webhooks_deliveries"},
     {"POST", "/v1/webhooks/{name}/disable", REVIEWERS, WEB_BODY_JSON, PROVIDER_BODY_MAX, webhook_api_disable,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `reconciler statement import|list|show|match`. The status is 0 when all is matched, 1 with findings, 65 for a file
-// that is not as its profile says.
-// Owner: the command; blocking.
+// `reconciler statement import|list|show|match|fetch`. The status is 0 when all is matched, 1 with findings, 65 for a
+// file that is not as its profile says. Owner: the command; blocking.
 #include "reconciler/statement_command.h"
 
 #include <errno.h>
@@ -13,7 +12,7 @@
 #include "common/mem.h"
 #include "common/text.h"
 #include "reconciler/cli.h"
-#include "reconciler/statement_import.h"
+#include "reconciler/statement_fetch.h"
 #include "reconciler/store_statement.h"
 
 #define DOC_BYTES_MAX (1024 * 1024)
@@ -125,6 +124,46 @@ int statement_command_import(const void *config, struct log *log, int argc, char
   job.file = argv[0];
   if (!reconciler_cli_open(&c, config)) return c.exit_code;
   c.exit_code = import_file(&c, &job, is_json == 1);
+  cli_close(&c);
+  return c.exit_code;
+}
+
+// --- fetch
+
+static int fetch(struct cli *c, const struct statement_fetch_job *job, const char *provider, const char *date,
+                 bool is_json)
+{
+  char why[STATEMENT_IMPORT_WHY_BYTES] = "";
+  struct statement_imported imported;
+  enum result result = statement_fetch(job, provider, date, &imported, why);
+  if (result == RESULT_OK) return show(c, imported.id, is_json, imported.is_again);
+  return cli_failed(c, why[0] != '\0' ? why : result_text(result),
+                    result == RESULT_NOT_FOUND ? EXIT_CONFIG : cli_exit_code(result));
+}
+
+int statement_command_fetch(const void *config, struct log *log, int argc, char **argv)
+{
+  (void)log;
+  struct cli c = reconciler_cli("statement fetch", STATEMENT_FETCH_USAGE);
+  char actor[CMDLINE_ACTOR_BYTES], why[CMDLINE_WHY_BYTES] = "";
+  struct statement_fetch_job job = {.conf = config};
+  const char *format = "text", *provider = NULL, *date = NULL;
+  const struct cmdline_option options[] = {{"--provider", &provider, NULL},
+                                           {"--date", &date, NULL},
+                                           {"--reason", &job.reason, NULL},
+                                           {"--format", &format, NULL}};
+  size_t words = 0;
+  int is_json = 0;
+  if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(&c, why);
+  if (words > 0) return cli_misused(&c, "takes no arguments but its options");
+  if (provider == NULL || date == NULL) return cli_misused(&c, "--provider and --date are needed");
+  if (!statement_is_date(date)) return cli_misused(&c, "--date must be a day such as 2026-11-29");
+  if (!cmdline_choice(format, "text|json", &is_json)) return cli_misused(&c, "--format must be text or json");
+  cmdline_actor(actor);
+  job.actor = actor;
+  if (!reconciler_cli_open(&c, config)) return c.exit_code;
+  job.session = c.session;
+  c.exit_code = fetch(&c, &job, provider, date, is_json == 1);
   cli_close(&c);
   return c.exit_code;
 }

@@ -229,3 +229,25 @@ const struct db_statement *store_statement_lines(struct db_args *args, int64_t i
   db_args_i64(args, limit);
   return &SQL_STATEMENT_LINES;
 }
+
+const struct db_statement *store_statement_fetch_take(struct db_args *args, const char *provider,
+                                                      const struct statement_conf *conf)
+{
+  db_args_text(args, provider);
+  db_args_text(args, conf->time_zone);
+  db_args_text(args, conf->fetch.at);
+  db_args_i64(args, conf->fetch.catch_up);
+  db_args_i64(args, conf->fetch.retry_every.us);
+  return &SQL_STATEMENT_FETCH_TAKE;
+}
+
+const struct db_statement *store_statement_fetch_done(struct db_args *args, const char *provider, const char *date,
+                                                      const char *fault, const char *actor, const char *reason)
+{
+  db_args_text(args, provider);
+  db_args_text(args, date);
+  db_args_text(args, fault);
+  db_args_text(args, actor);
+  db_args_text(args, reason);
+  return &SQL_STATEMENT_FETCH_DONE;
+}

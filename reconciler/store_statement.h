@@ -41,3 +41,9 @@ const struct db_statement *store_statement_list(struct db_args *args, const char
                                                 int64_t limit);  // after 0: the newest
 const struct db_statement *store_statement_lines(struct db_args *args, int64_t id, const char *outcome, int64_t after,
                                                  int64_t limit);
+// One row with a date, or none.
+const struct db_statement *store_statement_fetch_take(struct db_args *args, const char *provider,
+                                                      const struct statement_conf *conf);
+// fault NULL: it is here; actor NULL: it was due by itself.
+const struct db_statement *store_statement_fetch_done(struct db_args *args, const char *provider, const char *date,
+                                                      const char *fault, const char *actor, const char *reason);

@@ -69,7 +69,7 @@ begin
          'night_compare', 'review_begin', 'review_part', 'review_end']),
       ('largesse_reconciler', array['now', 'activity_sample', 'dead_letter_sorted']),
       ('largesse_reconciler', array['statement_begin', 'statement_lines_add', 'statement_close', 'statement_reinstate', 'statement_rematch', 'statement_match_open',
-         'statement_list', 'statement_show', 'statement_lines']),
+         'statement_list', 'statement_show', 'statement_lines', 'statement_fetch_take', 'statement_fetch_done']),
       ('largesse_reconciler', array['webhook_list', 'webhook_deliveries', 'webhook_switch', 'webhook_replay']),
       ('largesse_reconciler', array['log_list', 'log_head', 'log_rows', 'log_night_fault', 'key_add', 'key_revoke', 'key_list', 'session_begin', 'session_check', 'session_end']),
       ('largesse_scheduler', array['key_poll']), ('largesse_fulfiller', array['key_poll']), ('largesse_reconciler', array['key_poll']),

@@ -126,6 +126,7 @@ as $$
                 from (select n.business_date, n.finished_at from largesse.night n
                        where n.business_date < i_date and n.state = 'done' order by n.business_date desc limit 1) p),
     'statements', (select json_agg(largesse.statement_json(s) order by s.provider) from largesse.statement s where s.business_date = i_date and s.state = 'active'),
+    'statementsNotFetched', largesse.statements_not_fetched(i_date),
     'log', (select json_build_object('seq', h.seq, 'hash', encode(h.hash, 'hex')) from largesse.operator_log_head h),
     'deadLettersOpen', coalesce((select json_object_agg(d.provider, d.n order by d.provider)
                                    from (select l.provider, count(*) as n from largesse.dead_letter l where l.closed_at is null group by 1) d), '{}'::json),

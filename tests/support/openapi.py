@@ -101,7 +101,7 @@ def body_of(operation):
     if not operation.body:
         return "-"
     kinds = [name for name, kind in (("json", "application/json"), ("csv", "text/csv")) if kind in operation.body["content"]]
-    if "application/x-www-form-urlencoded" in operation.body["content"]:
+    if {"application/x-www-form-urlencoded", "application/octet-stream"} & set(operation.body["content"]):
         return "any"
     return ",".join(kinds) + ("" if operation.body.get("required") else "?")
 

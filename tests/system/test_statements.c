@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements of a provider from outside: fetched by command and by the daemon itself, given in over HTTP and by
+// command, the same file twice, a corrected one, a bad one of which nothing is left (B86, B125).
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "common/mem.h"
+#include "tests/support/claims.h"
+#include "tests/support/http.h"
+#include "tests/support/stack.h"
+#include "tests/support/support.h"
+
+#define CLAIMS 12
+
+static int set_up(void **state)
+{
+  static const char *const env[] = {"LARGESSE_RECONCILER__STATEMENTS__SIMULATOR__FETCH__URL=http://127.0.0.1:1/",
+                                    "LARGESSE_RECONCILER__STATEMENTS__SIMULATOR__FETCH__AT=00:00",
+                                    "LARGESSE_RECONCILER__STATEMENTS__SIMULATOR__FETCH__RETRY_EVERY=100ms",
+                                    "LARGESSE_RECONCILER__NIGHT__ENABLED=false", NULL};
+  *state = stack_start(server_start(), &(struct stack_options){.env = env});
+  return 0;
+}
+
+static void today(char out_date[11])
+{
+  time_t now = time(NULL);
+  struct tm parts;
+  (void)gmtime_r(&now, &parts);
+  assert_int_equal(strftime(out_date, 11, "%Y-%m-%d", &parts), 10);
+}
+
+// The simulator's statement of today; heap.
+static char *statement(const struct stack *s)
+{
+  char date[11];
+  struct http_answer answer;
+  today(date);
+  char *path = support_format("/sim/statement.csv?date=%s", date);
+  http_get(s->simulator_port, path, &answer);
+  assert_int_equal(answer.status, 200);
+  char *text = mem_strdup(answer.body);
+  http_answer_release(&answer);
+  mem_free(path);
+  return text;
+}
+
+// Gives a file in; the status, and the statement or the problem.
+static int give(const struct stack *s, const char *provider, const char *file, json_t **out_doc)
+{
+  char date[11];
+  struct http_answer answer;
+  today(date);
+  char *path = support_format("/v1/statements/%s?date=%s&file=day.csv&reason=test", provider, date);
+  http_call(&(struct http_request){.port = s->reconciler_port,
+                                   .path = path,
+                                   .headers = "Content-Type: text/csv\r\n",
+                                   .body = file,
+                                   .timeout_ms = 60000},
+            &answer);
+  int status = answer.status;
+  *out_doc = http_answer_json(&answer);
+  http_answer_release(&answer);
+  mem_free(path);
+  return status;
+}
+
+static int64_t figure(const json_t *doc, const char *name)
+{
+  return json_integer_value(json_object_get(json_object_get(doc, "counts"), name));
+}
+
+static void claims_are_delivered(struct stack *s)
+{
+  activity_make(s->sql, &(struct activity_terms){.code = "stated", .stock = 100, .limits = "[]"});
+  for (int i = 0; i < CLAIMS; i++) {
+    char biz_id[16];
+    (void)snprintf(biz_id, sizeof biz_id, "s%d", i);
+    struct claim_click click = claim_click(s->scheduler_ports[0], "stated", 1000 + i, biz_id);
+    assert_int_equal(claim_send(&click).status, 201);
+  }
+  WAIT_FOR(sql_int(s->sql, "select count(*) from largesse.claim where status = 'succeeded'") == CLAIMS, 20);
+}
+
+static void a_statement_is_fetched_by_command(void **state)
+{
+  struct stack *s = *state;
+  char date[11];
+  struct buf out;
+  today(date);
+  claims_are_delivered(s);
+  char *url = support_format(
+      "LARGESSE_RECONCILER__STATEMENTS__SIMULATOR__FETCH__URL="
+      "http://127.0.0.1:%d/sim/statement.csv?date=${date}",
+      s->simulator_port);
+  buf_init(&out, 1 << 16);
+  const char *const args[] = {"statement", "fetch",    "--provider", "simulator", "--date",
+                              date,        "--format", "json",       NULL};
+  assert_int_equal(stack_command_env(s, "reconciler", args, (const char *const[]){url, NULL}, &out), 0);
+  json_t *doc = json_loads(buf_text(&out), JSON_DISABLE_EOF_CHECK, NULL);
+  assert_int_equal(figure(doc, "matched"), CLAIMS);
+  assert_true(json_is_true(json_object_get(doc, "clean")));
+  json_decref(doc);
+  // Where nobody answers, that is what it says.
+  buf_clear(&out);
+  assert_int_equal(stack_command(s, "reconciler", args, &out), 69);
+  assert_non_null(strstr(buf_text(&out), "not fetched"));
+  buf_release(&out);
+  mem_free(url);
+  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.operator_log where action = 'statement.fetch'"), 1);
+}
+
+static void a_file_twice_is_one_and_a_corrected_one_takes_its_place(void **state)
+{
+  struct stack *s = *state;
+  json_t *doc = NULL;
+  char *file = statement(s);
+  assert_int_equal(give(s, "simulator", file, &doc), 200);
+  int64_t findings = json_integer_value(json_object_get(doc, "findings"));
+  assert_int_equal(findings, 0);
+  json_decref(doc);
+  // Without its last line, and with the first one's amount off by one.
+  char *lacking = mem_strdup(file), *amount = strstr(lacking, ",10000,");
+  lacking[strlen(lacking) - 1] = '\0';
+  *(strrchr(lacking, '\n') + 1) = '\0';
+  assert_non_null(amount);
+  amount[5] = '1';
+  assert_int_equal(give(s, "simulator", lacking, &doc), 201);
+  assert_int_equal(figure(doc, "matched"), CLAIMS - 2);
+  assert_int_equal(figure(doc, "missingAtProvider"), 1);
+  assert_int_equal(figure(doc, "amountDiffers"), 1);
+  char *path =
+      support_format("/v1/statements/%s/lines?outcome=finding", json_string_value(json_object_get(doc, "statementId")));
+  json_decref(doc);
+  assert_int_equal(http_json(s->reconciler_port, "GET", path, NULL, &doc), 200);
+  assert_int_equal(json_array_size(json_object_get(doc, "items")), 2);
+  json_decref(doc);
+  mem_free(path);
+  assert_int_equal(http_json(s->reconciler_port, "GET", "/v1/findings?kind=statement_amount_differs", NULL, &doc), 200);
+  const json_t *finding = json_array_get(json_object_get(doc, "items"), 0);
+  assert_string_equal(json_string_value(json_object_get(finding, "expected")), "100.00 CNY");
+  json_decref(doc);
+  assert_int_equal(http_json(s->reconciler_port, "GET", "/v1/statements?provider=simulator", NULL, &doc), 200);
+  assert_int_equal(json_array_size(json_object_get(doc, "items")), 2);
+  json_decref(doc);
+  // The first file again: it is in force, and nothing is found.
+  assert_int_equal(give(s, "simulator", file, &doc), 200);
+  assert_true(json_is_true(json_object_get(doc, "clean")));
+  json_decref(doc);
+  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.finding where state <> 'gone'"), 0);
+  mem_free(lacking);
+  mem_free(file);
+}
+
+static void of_a_bad_file_nothing_is_left(void **state)
+{
+  struct stack *s = *state;
+  json_t *doc = NULL;
+  int64_t before = sql_int(s->sql, "select count(*) from largesse.statement_line");
+  char *file = statement(s), *last = strrchr(file, ':');
+  *last = 'x';
+  assert_int_equal(give(s, "simulator", file, &doc), 400);
+  char *line = support_format("line %d: column at (at)", CLAIMS + 1);
+  assert_non_null(strstr(json_string_value(json_object_get(doc, "detail")), line));
+  json_decref(doc);
+  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.statement_line"), before);
+  assert_int_equal(give(s, "nobody", file, &doc), 404);
+  json_decref(doc);
+  struct buf out;
+  buf_init(&out, 1 << 16);
+  char *name = support_write("bad.csv", "%s", file);
+  assert_int_equal(
+      stack_command(s, "reconciler",
+                    (const char *const[]){"statement", "import", "--provider", "simulator", name, NULL}, &out),
+      65);
+  assert_non_null(strstr(buf_text(&out), line));
+  assert_int_equal(sql_int(s->sql, "select count(*) from largesse.statement_line"), before);
+  buf_release(&out);
+  mem_free(name);
+  mem_free(line);
+  mem_free(file);
+}
+
+static void what_is_due_is_fetched_by_the_daemon_and_tried_again(void **state)
+{
+  struct stack *s = *state;
+  // Nobody answered so far.
+  WAIT_FOR(sql_bool(s->sql,
+                    "select exists (select from largesse.statement_fetch f where f.fault like 'not fetched%%' "
+                    "and f.business_date = (now() at time zone 'UTC')::date - 1)"),
+           20);
+  assert_int_equal(process_stop(s->reconciler, 10), 0);
+  for (size_t i = 0; s->env[i] != NULL; i++) {
+    if (strstr(s->env[i], "FETCH__URL=") == NULL) continue;
+    mem_free(s->env[i]);
+    s->env[i] = support_format(
+        "LARGESSE_RECONCILER__STATEMENTS__SIMULATOR__FETCH__URL="
+        "http://127.0.0.1:%d/sim/statement.csv?date=${date}",
+        s->simulator_port);
+  }
+  stack_start_reconciler(s);
+  WAIT_FOR(sql_bool(s->sql,
+                    "select exists (select from largesse.statement s where s.imported_by = 'system:statements' "
+                    "and s.business_date = (now() at time zone 'UTC')::date - 1 and s.lines = 0)"),
+           20);
+  WAIT_FOR(sql_bool(s->sql,
+                    "select not exists (select from largesse.statement_fetch where fault is not null and "
+                    "business_date < (now() at time zone 'UTC')::date)"),
+           20);
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_statement_is_fetched_by_command),
+      cmocka_unit_test(a_file_twice_is_one_and_a_corrected_one_takes_its_place),
+      cmocka_unit_test(of_a_bad_file_nothing_is_left),
+      cmocka_unit_test(what_is_due_is_fetched_by_the_daemon_and_tried_again),
+  };
+  return cmocka_run_group_tests(tests, set_up, stack_tear_down);
+}
