@@ -14,7 +14,7 @@
 
 static const char *const names[] = {"request_id", "user", "type", "status", "amount", "currency", "at", "ref"};
 
-// "column Betrag (amount) "(33.52)": parentheses are ambiguous"
+// "Betrag (amount) "(33.52)": parentheses are ambiguous"
 static enum result refuse(const struct statement_profile *p, enum statement_field field, struct statement_text text,
                           const char *why, char out_why[STATEMENT_WHY_BYTES])
 {
@@ -26,7 +26,7 @@ static enum result refuse(const struct statement_profile *p, enum statement_fiel
   for (size_t i = 0; i < len; i++) {
     if ((unsigned char)shown[i] < 0x20 || shown[i] == 0x7f) shown[i] = '?';
   }
-  (void)snprintf(out_why, STATEMENT_WHY_BYTES, "column %.60s (%s) \"%s\": %s", p->conf->columns[field], names[field],
+  (void)snprintf(out_why, STATEMENT_WHY_BYTES, "%.60s (%s) \"%s\": %s", p->conf->columns[field], names[field],
                  shown, why);
   return RESULT_INVALID;
 }

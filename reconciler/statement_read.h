@@ -18,5 +18,5 @@ void statement_reader_free(struct statement_reader *r);  // NULL is allowed
 MUST_CHECK enum result statement_reader_feed(struct statement_reader *r, const char *bytes, size_t len);
 MUST_CHECK enum result statement_reader_end(struct statement_reader *r);
 const char *statement_reader_why(
-    const struct statement_reader *r);  // "line 17, column amount …"; "" if nothing is wrong
+    const struct statement_reader *r);  // "line 17: Betrag (amount) …"; "" if nothing is wrong
 int64_t statement_reader_fault_line(const struct statement_reader *r);  // 0: of no line

@@ -166,7 +166,7 @@ static void of_a_bad_file_nothing_is_left(void **state)
   char *file = statement(s), *last = strrchr(file, ':');
   *last = 'x';
   assert_int_equal(give(s, "simulator", file, &doc), 400);
-  char *line = support_format("line %d: column at (at)", CLAIMS + 1);
+  char *line = support_format("line %d: at (at)", CLAIMS + 1);
   assert_non_null(strstr(json_string_value(json_object_get(doc, "detail")), line));
   json_decref(doc);
   assert_int_equal(sql_int(s->sql, "select count(*) from largesse.statement_line"), before);

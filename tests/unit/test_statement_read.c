@@ -148,20 +148,20 @@ static void signs_of_amounts(void **state)
   text_reads_as(comma, "id;amount;cur\n1-2;-1.000,00;EUR\n1-3;-950,00;EUR\n",
                 "2:reverse 1-2=1/2 100000EUR; 3:reverse 1-3=1/3 95000EUR; ");
   text_reads_as(ONE_CURRENCY, "id,amount,cur\n1-2,5.00,USD\n1-3,(33.52),USD\n",
-                "line 3: column amount (amount) \"(33.52)\": parentheses are ambiguous");
+                "line 3: amount (amount) \"(33.52)\": parentheses are ambiguous");
   text_reads_as(ONE_CURRENCY, "id,amount,cur\n1-2,1.000,USD\n",
-                "line 2: column amount (amount) \"1.000\": more decimal places than the currency has are ambiguous");
+                "line 2: amount (amount) \"1.000\": more decimal places than the currency has are ambiguous");
   // B123: by the places of each currency, here in one file.
   text_reads_as(ONE_CURRENCY, "id,amount,cur\n1-2,500,JPY\n1-3,5.00,usd\n1-4,0.500,KWD\n",
                 "2:credit 1-2=1/2 500JPY; 3:credit 1-3=1/3 500USD; 4:credit 1-4=1/4 500KWD; ");
   text_reads_as(ONE_CURRENCY, "id,amount,cur\n1-2,500.00,JPY\n",
-                "line 2: column amount (amount) \"500.00\": more decimal places than the currency has are ambiguous");
+                "line 2: amount (amount) \"500.00\": more decimal places than the currency has are ambiguous");
   text_reads_as(ONE_CURRENCY, "id,amount,cur\n1-2,5,Euro\n",
-                "line 2: column cur (currency) \"Euro\": is no currency code");
+                "line 2: cur (currency) \"Euro\": is no currency code");
   text_reads_as(ONE_CURRENCY, "id,amount,cur\n1-2,5,\n",
-                "line 2: column amount (amount) \"5\": its currency is not known");
+                "line 2: amount (amount) \"5\": its currency is not known");
   text_reads_as("columns: {request_id: id, amount: amount}", "id,amount\n1-2,5.00\n",
-                "line 2: column amount (amount) \"5.00\": is no whole number of minor units");
+                "line 2: amount (amount) \"5.00\": is no whole number of minor units");
   text_reads_as("currency: CNY, unit: major, strip: '`', columns: {request_id: id, amount: amount}",
                 "id,amount\n`1-2,`5.00\n", "2:credit 1-2=1/2 500CNY; ");
 }
@@ -174,7 +174,7 @@ static void what_a_line_is(void **state)
       "statuses: {ok: done, wait: pending, no: failed, '*': ignored}";
   text_reads_as(words, "id,t,s\n1-2,in,ok\n1-2-p,in,wait\n1-2-p,out,no\nX,fee,what\n",
                 "2:credit 1-2=1/2; 3:payment pending 1-2-p=1/2; 4:refund failed 1-2-p=1/2; 5:ignored ignored X; ");
-  text_reads_as(words, "id,t,s\n1-2,In,ok\n", "line 2: column t (type) \"In\": is none of the profile's types");
+  text_reads_as(words, "id,t,s\n1-2,In,ok\n", "line 2: t (type) \"In\": is none of the profile's types");
   // By the sign, and by the request id.
   const char *by_sign = "columns: {request_id: id, amount: a}, positive: payment, negative: refund";
   text_reads_as(by_sign, "id,a\n1-2-p,5\n1-2-p,-5\n1-2-f,5\n1-2-r,5\n9,1\n0-2,1\n1-2-x,1\n1--2,1\n",
@@ -194,9 +194,9 @@ static void times(void **state)
   text_reads_as("columns: {request_id: id, at: at}, time_format: unix", "id,at\n1-2,5\n",
                 "2:credit 1-2=1/2 @5000000; ");
   text_reads_as("columns: {request_id: id, at: at}, time_format: '%Y-%m-%d'", "id,at\n1-2,2027-02-30\n",
-                "line 2: column at (at) \"2027-02-30\": is no time as the profile writes it");
+                "line 2: at (at) \"2027-02-30\": is no time as the profile writes it");
   text_reads_as("columns: {request_id: id, at: at}", "id,at\n1-2,2027-02-28 10:00:00\n",
-                "line 2: column at (at) \"2027-02-28 10:00:00\": is no time as the profile writes it");
+                "line 2: at (at) \"2027-02-28 10:00:00\": is no time as the profile writes it");
 }
 
 static void heads_and_tails(void **state)
@@ -236,7 +236,7 @@ static void json(void **state)
                 "line 2: is no JSON object: line 1 column 14: duplicate object key near '\"id\"'");
   text_reads_as(
       list, "{\"data\": {\"rows\": [{\"id\": \"1-2\", \"amount\": {\"value\": 1.005, \"cur\": \"EUR\"}}]}}",
-      "line 1: column /amount/value (amount) \"1.005\": more decimal places than the currency has are ambiguous");
+      "line 1: /amount/value (amount) \"1.005\": more decimal places than the currency has are ambiguous");
   text_reads_as("format: json, columns: {request_id: /id}", "\xef\xbb\xbf[{\"id\": \"1-2\"}, {\"id\": \"1-3\"}]",
                 "1:credit 1-2=1/2; 1:credit 1-3=1/3; ");
   text_reads_as("format: jsonl, columns: {request_id: /a~1b}", "{\"a/b\": \"1-2\"}\n\n{\"a/b\": \"1-3\"}",
