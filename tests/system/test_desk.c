@@ -174,7 +174,7 @@ static void the_schedulers_hear_of_what_is_changed_here(void **state)
   assert_int_equal(sql_int(f->stack->sql,
                            "select count(*) from largesse.activity_history h join largesse.activity a on "
                            "a.id = h.activity_id where a.code = 'desk'"),
-                   4);
+                   5);
 }
 
 static void what_is_put_twice_is_one_and_a_stale_version_is_told(void **state)
