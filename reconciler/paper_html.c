@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A paper as a page of its own: no script, nothing fetched, light and dark, fit for A4; each drawing with its figures
-// beside it. Pure; any thread.
+// beside or below it. Pure; any thread.
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +11,7 @@
 #define SHORT_ROWS_MAX     12  // kept on one sheet of paper
 #define NARROW_COLUMNS_MAX 3
 #define WIDE_COLUMNS       8
+#define BESIDE_COLUMNS_MAX 4   // of a table that has room beside its drawing
 #define LONG_TEXT          40  // gets a wide column
 
 static const char style[] =
@@ -42,6 +43,7 @@ static const char style[] =
     ".tiles b{display:block;font-size:1.35rem;line-height:1.3;font-variant-numeric:tabular-nums}\n"
     ".tiles span{color:var(--soft);font-size:.85rem}\n"
     ".drawn{display:grid;grid-template-columns:minmax(0,3fr) minmax(16rem,1fr);gap:1.25rem;align-items:start}\n"
+    ".drawn.below{grid-template-columns:minmax(0,1fr)}.drawn.below figure{max-width:60rem}\n"
     "figure{margin:0}.chart{width:100%;height:auto;display:block}\n"
     ".chart .grid{stroke:var(--line)}.chart .axis{stroke:var(--soft)}.chart .tick{fill:var(--soft);font-size:11px}\n"
     ".legend{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:.4rem 0 0 3.2rem;padding:0;list-style:none;"
@@ -229,7 +231,7 @@ static void put_part(const struct paper_part *part, struct buf *out)
   put_text(out, "", part->table.title, "</h2>\n");
   if (part->table.note != NULL) put_text(out, "<p class=\"note\">", part->table.note, "</p>\n");
   if (is_drawn) {
-    buf_puts(out, "<div class=\"drawn\">");
+    buf_puts(out, part->column_count > BESIDE_COLUMNS_MAX ? "<div class=\"drawn below\">" : "<div class=\"drawn\">");
     put_drawing(part, out);
   }
   if (part->table.is_tiles)

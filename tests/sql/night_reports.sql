@@ -91,6 +91,12 @@ select probe.expect('B118 sum over both', (select string_agg(s.of || ' ' || s.am
 select probe.claim('dinar', 14, '2026-01-08 21:00Z', '100 ms', '2026-01-08 22:00Z');
 select probe.expect('edited since', probe.night('2026-01-08', true) #>> '{moment,figuresUnchanged}', 'false');
 
+-- A report of a version that made fewer figures: those that it has are compared, and it stays.
+update largesse.night set shape = 1, report = (report::jsonb - 'providers' - 'returns' - 'timeToDelivery')::text where business_date = '2026-01-01';
+select probe.expect('older', probe.night('2026-01-01', true) #>> '{moment,figuresUnchanged}', 'true');
+update largesse.night set report = replace(report, '500', '501') where business_date = '2026-01-01';
+select probe.expect('older, edited', probe.night('2026-01-01', true) #>> '{moment,figuresUnchanged}', 'false');
+
 -- --- what was found, and since when; the log as an anchor
 select probe.clock_set('2026-01-10 12:00Z');
 insert into nights select '2026-01-09', probe.night('2026-01-09', false, array['k1', 'k2']);
