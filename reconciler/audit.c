@@ -177,6 +177,25 @@ static void add_fault(struct finding_set *set, const char *kind, int64_t activit
   buf_release(&key);
 }
 
+// One pass over the claims says which audits cannot have a row here: is_needed of each. When it fails all are run.
+static enum result screen(struct run *r, const struct audit_activity_row *activity, bool *is_needed)
+{
+  struct db_args args;
+  struct db_rows *rows = NULL;
+  db_args_init(&args);
+  enum result result = query(r, store_audit_screen(&args, activity->id), &args, &rows);
+  bool is_told = result == RESULT_OK;
+  for (size_t i = 0; i < r->name_count; i++) is_needed[i] = !is_told;
+  for (size_t row = 0; is_told && row < db_rows_count(rows); row++)
+    for (size_t i = 0; i < r->name_count; i++)
+      if (strcmp(r->names[i], db_rows_text(rows, row, 0)) == 0) is_needed[i] = true;
+  db_rows_free(rows);
+  db_args_release(&args);
+  if (is_told || result == RESULT_UNAVAILABLE || result == RESULT_DENIED) return result;
+  result = script(r, "rollback");
+  return result == RESULT_OK ? begin_reading(r) : result;
+}
+
 // RESULT_TOO_BIG: there are more faults than are recorded. RESULT_TIMEOUT, RESULT_INVALID: this audit failed, others
 // may work.
 static enum result run_audit(struct run *r, const char *name, const struct audit_activity_row *activity,
@@ -245,14 +264,16 @@ static enum result go_on(struct run *r)
 static enum result audit_activity(struct run *r, const struct audit_activity_row *activity)
 {
   enum result result;
+  bool is_needed[AUDITS_MAX];
   const char *seen_whole[AUDITS_MAX];
   size_t seen_count = 0;
   struct finding_set found;
   finding_set_init(&found);
   TRY(begin_reading(r));
+  TRY(screen(r, activity, is_needed));
   for (size_t i = 0; i < r->name_count; i++) {
     TRY(go_on(r));
-    result = run_audit(r, r->names[i], activity, &found);
+    result = !is_needed[i] ? RESULT_OK : run_audit(r, r->names[i], activity, &found);
     if (result == RESULT_OK) {
       seen_whole[seen_count++] = r->names[i];
       continue;

@@ -61,6 +61,12 @@ struct audit_activity_row store_audit_activity_row(const struct db_rows *rows, s
   return (struct audit_activity_row){db_rows_i64(rows, row, 0), db_rows_text(rows, row, 1), db_rows_bool(rows, row, 2)};
 }
 
+const struct db_statement *store_audit_screen(struct db_args *args, int64_t activity_id)
+{
+  db_args_i64(args, activity_id);
+  return &SQL_AUDIT_SCREEN;
+}
+
 const struct db_statement *store_audit_run(struct db_args *args, const char *name, int64_t activity_id, int64_t limit)
 {
   db_args_text(args, name);

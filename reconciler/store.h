@@ -32,6 +32,8 @@ const struct db_statement *store_audit_definition_list(struct db_args *args, con
 struct audit_run_row store_audit_run_row(const struct db_rows *rows);
 const struct db_statement *store_audit_activities(struct db_args *args, int64_t run_id, int64_t after, int64_t limit);
 struct audit_activity_row store_audit_activity_row(const struct db_rows *rows, size_t row);
+// The audits that have to be run; the others have no row in this activity.
+const struct db_statement *store_audit_screen(struct db_args *args, int64_t activity_id);
 const struct db_statement *store_audit_run(struct db_args *args, const char *name, int64_t activity_id, int64_t limit);
 struct fault_row store_fault_row(const struct db_rows *rows, size_t row);
 // kinds: the audits that ran to their end; findings: key, kind, claim, expected and actual are sent.

@@ -4,7 +4,7 @@
 -- Parameters: i_activity_id. Result: a row per claim where a delivery is recorded as done. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_failed_but_delivered(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   select 'claim ' || c.id, c.id, 'no successful delivery',
          format('%s, yet attempt %s at %s of %s was done', c.status, min(t.attempt), min(t.provider), largesse.time_text(min(t.started_at)))
@@ -18,4 +18,6 @@ select largesse.audit_register('claim_failed_but_delivered', 'critical',
   'What was given back was not delivered as well.',
   'the provider confirmed a delivery after another attempt had been refused and everything given back',
   'run the repair that is offered, which takes the delivery back; where the provider cannot, settle it with the provider or let the user keep it, and say so: findings resolve KEY --reason',
-  i_period => 'day', i_repair => 'reversal');
+  i_period => 'day', i_repair => 'reversal',
+  i_of_claims => array[
+    'count(*) filter (where c.status in (''failed'', ''rolled_back'', ''expired'', ''cancelled'') and c.reversed_at is null and coalesce(c.reversal, ''not_found'') = ''not_found'')']);

@@ -4,7 +4,7 @@
 -- Parameters: i_activity_id. Result: a row per claim where that is not so. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_nobody_will_look_at(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   select 'claim ' || c.id, c.id,
          case when w.is_open then 'due at some time, or under review' else 'nothing due' end,
@@ -22,4 +22,10 @@ select largesse.audit_register('claim_nobody_will_look_at', 'critical',
   'No accepted claim can be forgotten.',
   'a claim''s due time was changed by hand, or a callback was lost',
   'run the repair that is offered (findings repair KEY --dry-run, then with --reason): the claim is due now, and its provider is asked',
-  i_period => 'activity', i_repair => 'claim_due');
+  i_period => 'activity', i_repair => 'claim_due',
+  i_of_claims => array[
+    'count(*) filter (where case
+    when c.status = ''succeeded'' and c.reversal is null and c.payment is null and c.refund is null then c.next_attempt_at is not null or c.review_since is not null
+    when c.status = ''issuing'' or coalesce(c.reversal, ''done'') not in (''done'', ''not_found'') or coalesce(c.payment, ''done'') not in (''done'', ''refused'', ''void'')
+         or coalesce(c.refund, ''done'') not in (''done'', ''refused'') then c.next_attempt_at is null and c.review_since is null
+    else c.next_attempt_at is not null or c.review_since is not null and coalesce(c.review_cause, '''') <> ''late_payment'' and coalesce(c.refund, '''') <> ''refused'' end)']);

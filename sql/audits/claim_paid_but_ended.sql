@@ -4,7 +4,7 @@
 -- Parameters: i_activity_id. Result: a row per claim where that is not so. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_paid_but_ended(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   select 'claim ' || c.id, c.id,
          case when w.is_live then 'no refund' else 'a refund of what was paid' end,
@@ -27,4 +27,7 @@ select largesse.audit_register('claim_paid_but_ended', 'critical',
   'Whoever paid and does not get what he paid for gets his money back, and nobody else does.',
   'a claim''s payment or refund was changed by hand',
   'ask the payment provider about the claim''s request id (-p); refund the payment there, and say so: findings resolve KEY --reason',
-  i_period => 'day');
+  i_period => 'day',
+  i_of_claims => array[
+    'count(*) filter (where c.payment_id is not null
+    and case when c.status in (''issuing'', ''succeeded'') then c.refund is not null else c.status <> ''held'' and (c.payment <> ''done'' or c.refund is null) end)']);

@@ -4,7 +4,7 @@
 -- Parameters: i_activity_id. Result: a row per claim whose payment has been open for longer. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_payment_open_too_long(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   select 'claim ' || c.id, c.id, 'known within an hour after its hold whether it was paid',
          format('%s, payment %s, held from %s for %s, due %s', c.status, c.payment, largesse.time_text(c.created_at), a.hold_for,
@@ -20,4 +20,6 @@ select largesse.audit_register('claim_payment_open_too_long', 'medium',
   'It is known soon whether a claim was paid.',
   'the payment provider is sick or slow to decide, or no fulfiller serves its lane; or claims that have ended are held still',
   'run the repair that is offered: the payment provider is asked now; a payment that comes later is treated as a late one',
-  i_period => 'activity', i_repair => 'claim_due');
+  i_period => 'activity', i_repair => 'claim_due',
+  i_of_claims => array[
+    'count(*) filter (where c.payment in (''due'', ''pending'', ''retry'', ''unknown'') and c.review_since is null)']);

@@ -4,7 +4,7 @@
 -- Parameters: i_activity_id. Result: a row per claim where only one of the two is so. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_refund_not_confirmed(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   select 'claim ' || c.id, c.id,
          case when c.refund = 'done' then 'a refund that was confirmed' else 'a refund that is done, as its provider said' end,
@@ -23,4 +23,10 @@ select largesse.audit_register('claim_refund_not_confirmed', 'critical',
   'Every refund was confirmed by its provider, or by a person with proof.',
   'a claim''s refund was changed by hand, or its attempts were removed',
   'ask the payment provider about the refund''s request id (-f); if it knows of none, refund the payment there, and say so: findings resolve KEY --reason',
-  i_period => 'day');
+  i_period => 'day',
+  i_of_claims => array[
+    'count(*) filter (where c.refund = ''done'')',
+    'count(c.payment_id)'],
+  i_suspect => 's[1] > 0 or s[2] > 0 and (
+    exists (select from largesse.attempt t where t.activity_id = ($1).id and t.outcome = ''done'' and t.step in (''refund'', ''inquire_refund''))
+    or exists (select from largesse.callback b where b.activity_id = ($1).id and b.claim_id is not null and b.outcome = ''done'' and b.action = ''refund''))');

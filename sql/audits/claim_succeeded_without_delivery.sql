@@ -4,7 +4,7 @@
 -- Parameters: i_activity_id. Result: a row per claim without. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_succeeded_without_delivery(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   select 'claim ' || c.id, c.id, 'a delivery that was confirmed',
          format('%s, %s attempts, the last with outcome %s', c.status, c.attempts, coalesce(c.outcome, 'none'))
@@ -21,4 +21,12 @@ select largesse.audit_register('claim_succeeded_without_delivery', 'high',
   'Every delivered reward was confirmed by its provider, or by a person with proof.',
   'a claim''s state was changed by hand, or its attempts were removed',
   'ask the provider about the claim''s request id; take the claim back if it knows nothing of it (claims roll-back CLAIM --reason), else say what it said: findings resolve KEY --reason',
-  i_period => 'day');
+  i_period => 'day',
+  i_of_claims => array[
+    'count(*) filter (where c.status = ''succeeded'' and c.reward_id is not null)',
+    'sum(largesse.audit_hash(c.id, $5)) filter (where c.reward_id is not null and (c.status = ''succeeded'' or c.status = ''rolled_back'' and c.succeeded_at is not null))'],
+  i_suspect => 's[1] > 0 and s[2] <>
+    -- As many deliveries were confirmed as were made, of the same claims.
+    (select coalesce(sum(largesse.audit_hash(t.claim_id, $5)), 0) from largesse.attempt t where t.activity_id = ($1).id and t.outcome = ''done'' and t.step in (''deliver'', ''inquire''))
+    + (select coalesce(sum(largesse.audit_hash(b.claim_id, $5)), 0) from largesse.callback b
+        where b.activity_id = ($1).id and b.claim_id is not null and b.outcome = ''done'' and b.action = ''deliver'' and b.state = ''applied'')');

@@ -3,7 +3,7 @@
 -- Parameters: i_activity_id. Result: a row per claim where only one of the two is there. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_under_review_without_dead_letter(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   select 'claim ' || coalesce(c.id, d.claim_id), coalesce(c.id, d.claim_id), 'under review with an open dead letter',
          case when d.id is null then 'under review, no open dead letter' else 'open dead letter, not under review' end
@@ -16,4 +16,8 @@ select largesse.audit_register('claim_under_review_without_dead_letter', 'high',
   'What waits for a person is visible to people.',
   'a dead letter or a review mark was changed by hand',
   'run the repair that is offered, then see to the dead letter if one was opened: dead-letters retry|refund|resolve CLAIM --reason',
-  i_period => 'activity', i_repair => 'dead_letter');
+  i_period => 'activity', i_repair => 'dead_letter',
+  i_of_claims => array[
+    'count(c.review_since)',
+    'sum(largesse.audit_hash(c.id, $5)) filter (where c.review_since is not null)'],
+  i_suspect => '(s[1], s[2]) <> (select count(*), coalesce(sum(largesse.audit_hash(d.claim_id, $5)), 0) from largesse.dead_letter d where d.activity_id = ($1).id and d.closed_at is null)');

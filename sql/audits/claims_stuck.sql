@@ -4,7 +4,7 @@
 -- Parameters: i_activity_id. Result: a row per provider and cause. Locks: none. Errors: none.
 create or replace function largesse.audit_claims_stuck(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   with stuck as (
     select c.id, issued.at as issued_at, w.provider,
@@ -35,4 +35,6 @@ select largesse.audit_register('claims_stuck', 'medium',
   'Accepted claims come to an end, or to a person.',
   'the provider is paused, sick or slow to decide; or no fulfiller serves its lane',
   'see what the provider''s state, breaker and lane say (fulfiller providers list); resume it, or start a fulfiller that serves it; where it does not tell how claims ended, run the repair that is offered: it is asked now',
-  i_period => 'activity', i_repair => 'claims_due');
+  i_period => 'activity', i_repair => 'claims_due',
+  i_of_claims => array[
+    'count(*) filter (where c.status = ''issuing'' and c.review_since is null and c.next_attempt_at is not null)']);

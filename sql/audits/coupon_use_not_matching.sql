@@ -3,7 +3,7 @@
 -- Parameters: i_activity_id: of the coupons. Result: a row per claim, and a row per order, where that is not so. Locks: none. Errors: none.
 create or replace function largesse.audit_coupon_use_not_matching(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   select 'coupon ' || u.claim_id, u.claim_id, format('a succeeded claim of at least %s', greatest(u.units, u.last)),
          format('%s, quantity %s, used by order %s', coalesce(c.status, 'no claim'), coalesce(c.quantity::text, 'none'), u.orders)

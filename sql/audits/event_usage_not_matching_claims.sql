@@ -38,4 +38,5 @@ select largesse.audit_register('event_usage_not_matching_claims', 'high',
   'A user''s counter of an event equals what the user''s claims hold in its sessions.',
   'a counter or a claim was changed by hand, or an allowance was not given back with a claim',
   'run the repair that is offered (findings repair KEY --dry-run, then with --reason): the counter becomes what the user''s claims hold',
-  i_period => 'activity', i_repair => 'event_usage');
+  i_period => 'activity', i_repair => 'event_usage',
+  i_suspect => '''event'' = any ($4)');

@@ -3,7 +3,7 @@
 -- Parameters: i_activity_id. Result: a row per number and claim that differ. Locks: none. Errors: none.
 create or replace function largesse.audit_number_not_matching_claims(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   with wanted as (
     select asked.number, c.id as claim_id, case c.status when 'held' then 'held' else 'sold' end as status
@@ -25,4 +25,8 @@ select largesse.audit_register('number_not_matching_claims', 'critical',
   'Every number belongs to the one claim that holds it, or to nobody.',
   'a number or a claim was changed by hand, or a number was not given back with its claim',
   'run the repair that is offered; where two claims hold one number, see which was paid for it, and take the other back: claims roll-back CLAIM --reason',
-  i_period => 'activity', i_repair => 'number');
+  i_period => 'activity', i_repair => 'number',
+  i_of_claims => array[
+    'sum((select sum(largesse.audit_hash(n, largesse.audit_hash(c.id * 2 + (c.status = ''held'')::int, $5))) from unnest(c.numbers) n)) filter (where c.numbers is not null and c.status = any ($2))'],
+  i_suspect => 's[1] <> (select coalesce(sum(largesse.audit_hash(n.number, largesse.audit_hash(n.claim_id * 2 + (n.status = ''held'')::int, $5))), 0)
+              from largesse.activity_number n where n.activity_id = ($1).id and n.claim_id is not null)');

@@ -3,7 +3,7 @@
 -- Parameters: i_activity_id. Result: a row per claim that differs. Locks: none. Errors: none.
 create or replace function largesse.audit_points_not_matching_claims(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   with ledger as (
     select e.claim_id, e.user_id, coalesce(-sum(e.amount) filter (where e.key = 'claim/' || e.activity_id || '-' || e.claim_id), 0) as debited,
@@ -29,4 +29,15 @@ select largesse.audit_register('points_not_matching_claims', 'critical',
   'What a claim cost was debited once, and came back once if the claim came to nothing.',
   'an entry or a claim was changed by hand, or points were debited or returned without their claim',
   'run the repair that is offered, which returns what did not come back; else compare the user''s entries with the claim (scheduler points show USER), and grant what is missing with this finding''s key: scheduler points grant USER --key KEY --reason',
-  i_period => 'activity', i_repair => 'points_return');
+  i_period => 'activity', i_repair => 'points_return',
+  i_of_claims => array[
+    'count(c.points)',
+    'count(c.points) filter (where not c.status = any ($2))',
+    'sum(largesse.audit_hash(c.id, largesse.audit_hash(c.user_id, largesse.audit_hash(c.points, $5)))) filter (where c.points is not null)',
+    'sum(largesse.audit_hash(c.id, largesse.audit_hash(c.user_id, largesse.audit_hash(c.points, $5)))) filter (where c.points is not null and not c.status = any ($2))',
+    'count(*) filter (where ($1).kind = ''exchange'' and c.points is null)'],
+  i_suspect => 's[5] > 0 or (s[1] + s[2], s[3], s[4]) <>
+    (select count(*),
+            coalesce(sum(largesse.audit_hash(e.claim_id, largesse.audit_hash(e.user_id, largesse.audit_hash(-e.amount, $5)))) filter (where e.key = ''claim/'' || e.activity_id || ''-'' || e.claim_id), 0),
+            coalesce(sum(largesse.audit_hash(e.claim_id, largesse.audit_hash(e.user_id, largesse.audit_hash(e.amount, $5)))) filter (where e.key = ''return/'' || e.activity_id || ''-'' || e.claim_id), 0)
+       from largesse.points_entry e where e.activity_id = ($1).id)');

@@ -4,7 +4,7 @@
 -- Parameters: i_activity_id. Result: a row per account that differs. Locks: none. Errors: none.
 create or replace function largesse.audit_points_not_matching_ledger(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 set jit = off
 as $$
   with exchanging as (
@@ -27,4 +27,5 @@ select largesse.audit_register('points_not_matching_ledger', 'critical',
   'A balance is what its ledger sums to.',
   'a balance or an entry was changed by hand',
   'run the repair that is offered; where the entries contradict each other, find out which was changed (scheduler points show USER), set it right, and grant what is missing with this finding''s key: scheduler points grant USER --key KEY --reason',
-  i_period => 'activity', i_repair => 'points_balance');
+  i_period => 'activity', i_repair => 'points_balance',
+  i_suspect => 'exists (select from largesse.points_account) or exists (select from largesse.points_entry)');

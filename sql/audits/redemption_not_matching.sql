@@ -4,7 +4,7 @@
 -- Parameters: i_activity_id. Result: a row per redemption where that is not so. Locks: none. Errors: none.
 create or replace function largesse.audit_redemption_not_matching(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   with span as materialized (
     select case when exists (select from largesse.activity b where (b.start_at, b.id) < (a.start_at, a.id)) then a.start_at else '-infinity' end as from_at,

@@ -3,7 +3,7 @@
 -- Parameters: i_activity_id. Result: a row per user and older activity. Locks: none. Errors: none.
 create or replace function largesse.audit_user_in_two_activities_of_group(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   with live as materialized (
     select c.user_id, min(c.id) as claim_id
@@ -24,4 +24,5 @@ select largesse.audit_register('user_in_two_activities_of_group', 'critical',
   'Nobody has live claims in two activities that exclude each other.',
   'a claim was made or brought back to life by hand, or two activities were put into one group after they had begun',
   'decide which of the claims the user keeps, and take the others back: claims roll-back CLAIM --reason',
-  i_period => 'activity');
+  i_period => 'activity',
+  i_suspect => 'exists (select from largesse.activity o where o.exclusive_group = ($1).exclusive_group and o.id < ($1).id)');

@@ -3,7 +3,7 @@
 -- Parameters: i_activity_id. Result: a row per claim or entry that differs, and one where the number does. Locks: none. Errors: none.
 create or replace function largesse.audit_waiting_list_not_matching_claims(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
-language sql stable
+language sql stable parallel safe
 as $$
   select 'claim ' || coalesce(c.id, e.claim_id), c.id,
          case when c.id is null then 'nobody waits' else format('user %s waits for %s', c.user_id, c.quantity) end,
@@ -21,4 +21,8 @@ select largesse.audit_register('waiting_list_not_matching_claims', 'high',
   'Who waits stands in the list, and nobody else.',
   'an entry, a claim or the number in the stock row was changed by hand',
   'run the repair that is offered (findings repair KEY --dry-run, then with --reason)',
-  i_period => 'activity', i_repair => 'waiting');
+  i_period => 'activity', i_repair => 'waiting',
+  i_of_claims => array[
+    'sum(largesse.audit_hash(c.id, largesse.audit_hash(c.user_id, largesse.audit_hash(c.quantity, $5)))) filter (where c.status = ''waiting'')'],
+  i_suspect => '(s[1], (select coalesce(sum(k.waiting), 0) from largesse.stock k where k.activity_id = ($1).id)) <>
+    (select coalesce(sum(largesse.audit_hash(e.claim_id, largesse.audit_hash(e.user_id, largesse.audit_hash(e.quantity, $5)))), 0), count(*) from largesse.waiting_entry e where e.activity_id = ($1).id)');

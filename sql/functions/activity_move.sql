@@ -21,10 +21,10 @@ begin
   ), moved as (
     update largesse.activity a set status = i_to, version = a.version + 1, changed_at = v_now
       from old where a.id = old.id and a.status = old.status
-    returning a.id, a.code, old.status as from_status
+    returning a.id, a.code, old.status as from_status, a.stock_total
   ), history as (
-    insert into largesse.activity_history (activity_id, from_status, to_status, actor, reason, at)
-      select m.id, m.from_status, i_to, i_actor, i_reason, v_now from moved m order by m.id
+    insert into largesse.activity_history (activity_id, from_status, to_status, actor, reason, at, stock_total)
+      select m.id, m.from_status, i_to, i_actor, i_reason, v_now, case m.from_status when 'draft' then m.stock_total end from moved m order by m.id
   )
   select array_agg(m.id order by m.id), array_agg(m.code order by m.id), array_agg(m.from_status order by m.id)
     into v_ids, v_codes, v_from from moved m;

@@ -3,15 +3,19 @@
 -- a new audit is one SQL file and no C.
 
 -- Parameters: the definition's columns; i_period: how far back a difference can lie (activity, day, month); i_repair: the function repair_<name> that can mend it;
--- i_source: audit, or statement: recorded by the matching of statements and never run here. Result: none. Locks: the definition's row. Errors: none.
-create or replace function largesse.audit_register(i_name text, i_severity text, i_explanation text, i_cause text, i_next_step text,
-                                                   i_period text default 'activity', i_repair text default null, i_source text default 'audit') returns void
+-- i_source: audit, or statement: recorded by the matching of statements and never run here; i_of_claims, i_suspect: see audit_screen; null: it is always run.
+-- Result: none. Locks: the definition's row. Errors: none.
+create or replace function largesse.audit_register(
+  i_name text, i_severity text, i_explanation text, i_cause text, i_next_step text, i_period text default 'activity', i_repair text default null,
+  i_source text default 'audit', i_of_claims text[] default null, i_suspect text default null) returns void
 language sql volatile
 as $$
-  insert into largesse.audit_definition as d (name, severity, explanation, cause, next_step, period, repair, source)
-    values (i_name, i_severity, i_explanation, i_cause, i_next_step, i_period, i_repair, i_source)
+  insert into largesse.audit_definition as d (name, severity, explanation, cause, next_step, period, repair, source, of_claims, suspect)
+    values (i_name, i_severity, i_explanation, i_cause, i_next_step, i_period, i_repair, i_source, i_of_claims,
+            coalesce(i_suspect, case when i_of_claims is not null then 's[1] > 0' end))
     on conflict (name) do update set severity = excluded.severity, explanation = excluded.explanation, cause = excluded.cause, next_step = excluded.next_step,
-                                     period = excluded.period, repair = excluded.repair, source = excluded.source
+                                     period = excluded.period, repair = excluded.repair, source = excluded.source,
+                                     of_claims = excluded.of_claims, suspect = excluded.suspect
 $$;
 
 -- Runs one audit over one activity. Parameters: i_name (registered), i_activity_id.

@@ -16,6 +16,35 @@ insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, st
 call probe.damage('select 1', 'none');
 call probe.damage('update largesse.stock set remaining = remaining - 1', 'stock_not_matching_claims');
 call probe.damage('update largesse.stock set taken = taken + 1', 'stock_not_matching_claims');
+-- A total that is not the one that was published is no matter of the claims.
+call probe.damage('update largesse.stock set remaining = remaining - 1, taken = taken + 1', 'stock_not_matching_claims');
+call probe.damage('update largesse.activity set stock_total = 51', 'stock_initial_wrong');
+call probe.damage('update largesse.activity set stock_total = 49', 'stock_initial_wrong');
+call probe.damage('update largesse.activity set stock_total = 51; select largesse.stock_adjust(''a'', ''k'', 5, ''r'', ''test'')', 'stock_initial_wrong');
+call probe.damage('select largesse.stock_adjust(''a'', ''k'', 5, ''r'', ''test'')', 'none');
+call probe.damage('select largesse.stock_adjust(''a'', ''k'', 5, ''r'', ''test''); delete from largesse.stock_adjustment', 'stock_not_matching_claims');
+-- From before it was written down: what the activity says is believed.
+call probe.damage('update largesse.activity_history set stock_total = null', 'none');
+call probe.damage('update largesse.activity_history set stock_total = null; update largesse.activity set stock_total = 51', 'stock_not_matching_claims');
+call probe.damage('insert into largesse.stock (activity_id, segment, remaining) select id, 1, 0 from largesse.activity', 'stock_segment_wrong');
+-- Rows that somebody made or edited.
+call probe.damage('insert into largesse.claim (activity_id, user_id, created_at, updated_at, quantity, reward_id, biz_id, status, step, next_attempt_at) select activity_id, 500, created_at, updated_at, 1, reward_id, ''by hand'', ''issuing'', ''deliver'', now() from largesse.claim where user_id = 11',
+                  'stock_not_matching_claims usage_not_matching_claims usage_not_matching_claims');
+call probe.damage('insert into largesse.claim (activity_id, user_id, created_at, updated_at, quantity, reward_id, biz_id, status, step, next_attempt_at) select activity_id, user_id, created_at, updated_at, 2, reward_id, ''copy'', ''issuing'', ''deliver'', now() from largesse.claim where user_id = 11',
+                  'stock_not_matching_claims usage_not_matching_claims usage_not_matching_claims user_over_limit user_over_limit');
+call probe.damage('update largesse.claim set quantity = 2 where user_id = 11', 'stock_not_matching_claims usage_not_matching_claims usage_not_matching_claims');
+call probe.damage('update largesse.claim set user_id = 501 where user_id = 11', array_to_string(array_fill('usage_not_matching_claims'::text, array[4]), ' '));
+call probe.damage('select largesse.reward_put(''dear'', ''simulator'', 100000, ''CNY'', ''{}''); update largesse.claim set reward_id = (select id from largesse.reward where code = ''dear'') where user_id = 12', 'claim_reward_differs');
+call probe.damage('update largesse.claim set reward_id = null where user_id = 12', 'claim_reward_differs');
+call probe.damage('select largesse.reward_put(''probe'', ''simulator'', 200, ''CNY'', ''{}'')', 'none');  -- a new version: claims keep their terms
+call probe.damage('update largesse.claim set points = 5 where user_id = 12', 'claim_row_not_legal points_not_matching_claims');
+call probe.damage('update largesse.claim set numbers = ''{5}'' where user_id = 12', 'claim_row_not_legal number_not_matching_claims');
+call probe.damage('insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome) select activity_id, id, 1, ''deliver'', ''simulator'', now(), 1, ''done'' from largesse.claim where user_id = 13',
+                  'claim_delivered_but_not_succeeded');
+call probe.damage('insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome) select activity_id, id, 1, ''deliver'', ''simulator'', now(), 1, ''refused'' from largesse.claim where user_id = 13',
+                  'none');
+call probe.damage('insert into largesse.stock select activity_id + 1, 0, 5, 0, 0 from largesse.stock; insert into largesse.usage select activity_id - 1, user_id, period, period_start, used, max_used from largesse.usage',
+                  'row_without_activity row_without_activity');
 call probe.damage('delete from largesse.stock', 'stock_not_matching_claims');
 call probe.damage('update largesse.usage set used = 2 where user_id = 3 and period = ''day''', 'usage_not_matching_claims');
 call probe.damage('delete from largesse.usage where user_id = 3 and period = ''total''', 'usage_not_matching_claims');

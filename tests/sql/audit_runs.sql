@@ -100,11 +100,11 @@ select largesse.audit_begin('all', null, null, false);
 select probe.expect('not looked at, not gone', pg_temp.record(2, array['claim_outside_window'], 1, '{}'), 'nothing');
 select largesse.audit_begin('all', null, null, false);
 select probe.expect('gone', pg_temp.record(2, array['stock_not_matching_claims'], 0, '{}'), 'gone stock_not_matching_claims');
-select probe.expect('none in the list', (select count(*)::text from largesse.finding_list(null, null, null, '', 10)), '0');
-select probe.expect('but among all', (select string_agg(doc::json ->> 'state', ',') from largesse.finding_list('all', null, null, '', 10)), 'gone');
+select probe.expect('none in the list', (select count(*)::text from largesse.finding_list(null, null, null, null, null, null, 'key', '', 10)), '0');
+select probe.expect('but among all', (select string_agg(doc::json ->> 'state', ',') from largesse.finding_list('all', null, null, null, null, null, 'key', '', 10)), 'gone');
 select largesse.audit_begin('all', null, null, false);
 select probe.expect('back', pg_temp.record(2, array['stock_not_matching_claims'], 0, array['stock']), 'opened stock_not_matching_claims');
-select probe.expect('filtered away', (select count(*)::text from largesse.finding_list(null, 'claim_outside_window', null, '', 10)), '0');
+select probe.expect('filtered away', (select count(*)::text from largesse.finding_list(null, 'claim_outside_window', null, null, null, null, 'key', '', 10)), '0');
 select probe.expect('shown', (select doc::json ->> 'state' from largesse.finding_show('stock_not_matching_claims:2:stock')), 'opened');
 select probe.expect('runs', (select count(*)::text from largesse.audit_runs(null, 100)), '5');
 do $$

@@ -165,7 +165,7 @@ begin
   exception when sqlstate 'P0099' then null;
   end;
 end $$;
-call probe.is_for_people('update largesse.activity set stock_total = 1 where code = ''seg''', 'stock_not_matching_claims', 'claims hold 2 more than there is');
+call probe.is_for_people('update largesse.activity set stock_total = 1 where code = ''seg''; update largesse.activity_history set stock_total = 1 where activity_id = (select id from largesse.activity where code = ''seg'') and stock_total is not null', 'stock_not_matching_claims', 'claims hold 2 more than there is');
 call probe.is_for_people('update largesse.claim set created_at = now() - interval ''20 days'' where user_id = 14', 'claim_outside_window', 'accepted at %');
 
 select probe.expect('all books', probe.audit(), 'clean');
@@ -178,8 +178,10 @@ call probe.mends('update largesse.event_usage set used = 0 where user_id = 1', '
 call probe.mends('delete from largesse.event_usage where user_id = 3', 'other event_usage_not_matching_claims');
 call probe.mends('insert into largesse.event_usage values (''fest'', 99, 1, 2)', 'other event_usage_not_matching_claims');
 -- A user over the limit keeps what was given, and gets no more.
+update largesse.activity_limit set max_count = 4 where activity_id = (select id from largesse.activity where code = 'seg');
 call probe.mends('update largesse.claim set quantity = 4 where user_id = 13; update largesse.stock set remaining = remaining - 3, taken = taken + 3 where activity_id = (select id from largesse.activity where code = ''seg'') and segment = 0',
                  'seg usage_not_matching_claims');
+update largesse.activity_limit set max_count = 3 where activity_id = (select id from largesse.activity where code = 'seg');
 select probe.expect('no more', probe.claim('seg', 13), 'BIZ_ID_REUSED');
 update largesse.claim set biz_id = 'c13' where user_id = 13;
 select probe.expect('no more', probe.claim('seg', 13), 'LIMIT_REACHED');

@@ -340,13 +340,41 @@ static void figures_follow_the_rows(void **state)
   json_t *runs = get(s, "/v1/audits?limit=1");
   assert_true(json_is_false(json_object_get(json_array_get(json_object_get(runs, "items"), 0), "clean")));
   json_decref(runs);
-  json_t *declared = get(s, "/v1/audits/definitions?source=audit&limit=2&after=stock_");
+  json_t *declared = get(s, "/v1/audits/definitions?source=audit&limit=2&after=stock_no");
   const json_t *stock = json_array_get(json_object_get(declared, "items"), 0);
   assert_string_equal(json_string_value(json_object_get(stock, "name")), "stock_not_matching_claims");
   assert_string_equal(json_string_value(json_object_get(stock, "period")), "activity");
   json_decref(declared);
   sql_exec(s->sql, "update largesse.stock set taken = taken - 1; delete from largesse.dead_letter");
   WAIT_FOR(metrics_say(s, "\nlargesse_dead_letters{provider=\"simulator\"} 0\n"), 5);
+}
+
+static void the_equations_are_listed(void **state)
+{
+  struct stack *s = ((struct rig *)*state)->stack;
+  struct buf out;
+  buf_init(&out, 100000);
+  assert_int_equal(
+      stack_command(s, "reconciler",
+                    (const char *const[]){"audits", "list", "--source", "audit", "--format", "json", NULL}, &out),
+      0);
+  json_t *list = json_loadb(buf_text(&out), out.len, JSON_REJECT_DUPLICATES, NULL);
+  const json_t *items = json_object_get(list, "items"), *item;
+  size_t index;
+  assert_true(json_array_size(items) >= 25);
+  json_array_foreach(items, index, item)
+  {
+    static const char *const members[] = {"name", "severity", "period", "explanation", "cause", "nextStep"};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+      assert_int_not_equal(strlen(json_string_value(json_object_get(item, members[i]))), 0);
+    assert_string_equal(json_string_value(json_object_get(item, "source")), "audit");
+  }
+  json_decref(list);
+  buf_clear(&out);
+  assert_int_equal(
+      stack_command(s, "reconciler", (const char *const[]){"audits", "list", "--after", "stock_no", NULL}, &out), 0);
+  assert_non_null(strstr(buf_text(&out), "Every unit of stock is either free or held by a claim."));
+  buf_release(&out);
 }
 
 static void it_stops_and_starts_and_ends_cleanly(void **state)
@@ -368,6 +396,7 @@ int main(void)
       cmocka_unit_test(commands_do_the_same),
       cmocka_unit_test(planted_text_stays_text),
       cmocka_unit_test(figures_follow_the_rows),
+      cmocka_unit_test(the_equations_are_listed),
       cmocka_unit_test(it_stops_and_starts_and_ends_cleanly),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
