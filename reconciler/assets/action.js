@@ -136,7 +136,7 @@ function previewNode(answer) {
   const n = answer.total ?? 0;
   const text = countsText(answer);
   const items = (answer.items ?? []).filter((item) => item.before !== undefined || item.after !== undefined).slice(0, 50);
-  return h('div', {class: 'preview'}, h('p', {class: 'preview-count'}, h('b', {id: 'preview-count'}, number(n)), ` ${n === 1 ? t('item is meant') : t('items are meant')}`), text && n > 0 ? h('p', {}, t('What becomes of them, as things are now: {text}', {text})) : null,
+  return h('div', {class: 'preview'}, h('p', {class: 'preview-count'}, h('b', {id: 'preview-count'}, number(n)), ` ${n === 1 ? t('item is meant') : t('items are meant')}`), answer.previewed !== undefined ? h('p', {class: 'muted'}, t('The first {n} were looked at.', {n: number(answer.previewed)})) : null, text && n > 0 ? h('p', {}, t('What becomes of them, as things are now: {text}', {text})) : null,
     items.length ? h('div', {class: 'table-wrap'}, h('table', {class: 'grid grid-small'}, h('thead', {}, h('tr', {}, [t('Item'), t('Before'), t('After'), t('Outcome')].map((label) => h('th', {scope: 'col'}, label)))),
       h('tbody', {}, items.map((item) => h('tr', {}, h('td', {'data-label': t('Item')}, code(item.key ?? item.id)), h('td', {'data-label': t('Before')}, item.before ?? '–'), h('td', {'data-label': t('After')}, item.after ?? '–'), h('td', {'data-label': t('Outcome')}, word('outcome', item.outcome))))))) : null);
 }

@@ -92,7 +92,7 @@ export const focusTitle = () => (document.getElementById('title') ?? document.ge
 async function showPage(route, isSamePath) {
   const name = session.who() === null ? 'sign-in' : pageOf(route);
   const [first = 'now'] = route.parts;
-  showFrame(session.who() === null ? null : first === 'activity-new' ? 'activities' : first);
+  showFrame(session.who() === null ? null : ['activity-new', 'events'].includes(first) ? 'activities' : first);
   document.querySelector('.side [aria-current]')?.scrollIntoView({block: 'nearest', inline: 'center'});
   const main = document.getElementById('main');
   state.view?.leave();

@@ -22,7 +22,7 @@ function configOf(spec) {
     data: {labels: spec.labels, datasets: spec.series.map((s, i) => {
       const c = colour(s.colour ?? TONES[i % TONES.length]);
       return {label: s.label, data: s.values, backgroundColor: spec.type === 'line' ? `${c}33` : c, borderColor: c, borderWidth: spec.type === 'line' ? 2 : 0, fill: spec.type === 'line' && spec.series.length === 1,
-        pointRadius: s.values.length > 40 ? 0 : 2, tension: 0.25, borderRadius: 3, maxBarThickness: 36};
+        pointRadius: s.values.length > 40 ? 0 : 2, cubicInterpolationMode: 'monotone', borderRadius: 3, maxBarThickness: 36};
     })},
     options: {animation: false, responsive: true, maintainAspectRatio: false, indexAxis: spec.isAcross ? 'y' : 'x', interaction: {mode: 'index', intersect: false},
       plugins: {legend: {display: spec.series.length > 1, labels: {color: text, boxWidth: 12}}, tooltip: {callbacks: spec.format ? {label: (item) => `${item.dataset.label}: ${spec.format(item.parsed[value])}`} : {}}},

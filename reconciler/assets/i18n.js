@@ -63,7 +63,7 @@ const TIME = {year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', 
 export const dateTime = (iso, zone) => (iso ? format(Intl.DateTimeFormat, zone ? {...TIME, timeZone: zone, timeZoneName: 'short'} : TIME).format(new Date(iso)) : '–');
 export const shortTime = (iso, zone) => format(Intl.DateTimeFormat, {month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false,
   ...(zone ? {timeZone: zone} : {})}).format(new Date(iso));
-export const clock = (iso, zone) => format(Intl.DateTimeFormat, {hour: '2-digit', minute: '2-digit', hour12: false, ...(zone ? {timeZone: zone} : {})}).format(new Date(iso));
+export const clock = (iso, zone, withSeconds) => format(Intl.DateTimeFormat, {hour: '2-digit', minute: '2-digit', ...(withSeconds ? {second: '2-digit'} : {}), hour12: false, ...(zone ? {timeZone: zone} : {})}).format(new Date(iso));
 export const day = (date) => format(Intl.DateTimeFormat, {weekday: 'short', year: 'numeric', month: 'short', day: 'numeric', timeZone: 'UTC'})
   .format(new Date(`${date}T00:00:00Z`));
 

@@ -18,7 +18,7 @@ export async function show(view) {
       {name: 'kind', label: t('Kind'), default: 'any', options: [['any', t('All')], ...KINDS.map((k) => [k, word('kind', k)])]}, {name: 'eventCode', label: t('Event'), placeholder: t('any')}],
     columns: [
       {label: t('Activity'), sort: ['code'], show: (a) => h('div', {}, h('a', {class: 'main-link', href: to('activities', a.code)}, a.name), h('div', {class: 'muted small'}, h('code', {class: 'code'}, a.code)))},
-      {label: t('State'), show: (a) => badge('status', a.status)}, {label: t('Kind'), show: (a) => word('kind', a.kind)}, {label: t('Event'), show: (a) => (a.eventCode ? h('a', {href: to('activities', {eventCode: a.eventCode})}, a.eventCode) : none())},
+      {label: t('State'), show: (a) => badge('status', a.status)}, {label: t('Kind'), show: (a) => word('kind', a.kind)}, {label: t('Event'), show: (a) => (a.eventCode ? h('a', {href: to('events', a.eventCode)}, a.eventCode) : none())},
       {label: t('Opens'), sort: ['startAt', '-startAt'], show: (a) => time(a.startAt)}, {label: t('Ends'), show: (a) => time(a.endAt)}, {label: t('Stock'), class: 'col-stock', show: (a) => stockBar(a.availability)}],
     empty: [t('There is no activity yet'), t('Create one here, or apply an event file with “scheduler apply”.')],
   });

@@ -14,7 +14,7 @@ const limitText = (limits) => (limits.length === 0 ? t('none') : limits.map((l) 
 const bucket = (b) => (b ? t('{rate} a second, burst {burst}', {rate: number(b.rate), burst: number(b.burst)}) : null);
 
 const settings = (a) => facts([
-  [t('Kind'), word('kind', a.kind)], [t('Opens'), h('span', {}, time(a.startAt, a.timeZone))], [t('Ends'), time(a.endAt, a.timeZone)], [t('Time zone'), a.timeZone], [t('Event'), a.eventCode ? h('a', {href: to('activities', {eventCode: a.eventCode})}, a.eventCode) : null],
+  [t('Kind'), word('kind', a.kind)], [t('Opens'), h('span', {}, time(a.startAt, a.timeZone))], [t('Ends'), time(a.endAt, a.timeZone)], [t('Time zone'), a.timeZone], [t('Event'), a.eventCode ? h('a', {href: to('events', a.eventCode)}, a.eventCode) : null],
   [t('Venue'), a.venue], [t('Reward'), a.rewardCode ? code(a.rewardCode) : null], [t('Limits for one user'), limitText(a.limits)], [t('Qualification list'), a.needsQualification ? t('needed') : null], [t('Eligibility'), a.eligibility ? code(a.eligibility) : null],
   [t('Channels'), a.channels?.join(', ')], [t('Exclusive group'), a.exclusiveGroup], [t('Points for one'), a.pointsCost ? number(a.pointsCost) : null], [t('Price'), a.price ? h('span', {class: 'num'}, moneyOf(a.price)) : null], [t('Payment provider'), a.paymentProvider],
   [t('Numbers are held for'), a.holdFor], [t('Late payment'), a.latePayment ? word('latePayment', a.latePayment) : null], [t('When the provider refuses'), word('onRefused', a.onRefused)], [t('Sign up again after a cancel'), a.signUpAgain === undefined ? null : a.signUpAgain ? t('yes') : t('no')],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an event went, over all its sessions.
 import {get, path} from './api.js';
+import {h} from './dom.js';
 import {head} from './parts.js';
 import {t} from './i18n.js';
 import {reviewNodes} from './review_parts.js';
@@ -11,5 +12,5 @@ export async function show(view, route) {
   const url = path(['v1/events', code, 'review']);
   const review = await get(url, view.signal);
   view.title(review.event?.name ?? code);
-  view.show(head(review.event?.name ?? code, {crumbs: [[t('Activities'), to('activities', {eventCode: code})]], sub: t('All sessions of the event')}), reviewNodes(review, review.event?.timeZone, url));
+  view.show(head(review.event?.name ?? code, {crumbs: [[t('Activities'), to('activities')]], sub: h('a', {href: to('activities', {eventCode: code})}, t('All sessions of the event'))}), reviewNodes(review, review.event?.timeZone, url));
 }

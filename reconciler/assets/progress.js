@@ -8,7 +8,7 @@ import {may, who} from './session.js';
 import {say} from './view.js';
 
 const KEPT = 'largesse.operations';
-const NOT_COUNTS = new Set(['total', 'done', 'rate', 'dryRun']);
+const NOT_COUNTS = new Set(['total', 'done', 'rate', 'dryRun', 'previewed']);
 const state = {seen: new Map(), timer: null};
 
 // How many came to what, in words: [[outcome, n]], those that there are.

@@ -35,13 +35,13 @@ function series(review, zone) {
   const points = review.series ?? [];
   if (points.length === 0) return null;
   const isLong = review.bucketSeconds >= 86400 || points.length * review.bucketSeconds > 86400 * 2;
-  const labels = points.map((p) => (isLong ? shortTime(p.at, zone) : clock(p.at, zone)));
+  const labels = points.map((p) => (isLong ? shortTime(p.at, zone) : clock(p.at, zone, review.bucketSeconds % 60 !== 0)));
   const states = [...new Set(points.flatMap((p) => Object.keys(p.outcomes ?? {})))];
   const stock = points.some((p) => p.remaining !== undefined && p.remaining !== null);
-  return h('div', {class: 'charts'},
+  return [
     chart({title: t('Claims over time, by what became of them'), isStacked: true, axis: t('Time'), labels, series: states.length ? states.map((s) => ({label: word('claim', s), values: points.map((p) => p.outcomes?.[s] ?? 0), colour: COLOURS[s]})) : [{label: t('Claims'), values: points.map((p) => p.claims)}]}),
     stock ? chart({title: t('Stock left'), type: 'line', axis: t('Time'), labels, series: [{label: t('Remaining'), values: points.map((p) => p.remaining ?? null)}]}) : null,
-    chart({title: t('Refused and delivered over time'), type: 'line', axis: t('Time'), labels, series: [{label: t('Refused'), values: points.map((p) => p.refused), colour: 'warn'}, {label: t('Delivered'), values: points.map((p) => p.succeeded), colour: 'good'}]}));
+    chart({title: t('Refused and delivered over time'), type: 'line', axis: t('Time'), labels, series: [{label: t('Refused'), values: points.map((p) => p.refused), colour: 'warn'}, {label: t('Delivered'), values: points.map((p) => p.succeeded), colour: 'good'}]})];
 }
 
 function stockNode(stock) {
@@ -68,5 +68,5 @@ export function reviewNodes(review, zone, url) {
   return [h('div', {class: 'toolbar'}, h('span', {class: 'muted'}, t('As of '), time(review.at)), h('span', {class: 'grow'}), downloads(url)),
     h('div', {class: 'stats'}, stat(t('Claims'), number(claims.count), t('{n} units', {n: number(claims.quantity)})), stat(t('Delivered'), number(done), claims.count > 0 ? percent(done / claims.count) : null, 'good'), stat(t('Refused'), number(review.refused ?? 0)),
       stat(t('Waits for a person'), number(claims.underReview ?? 0), null, claims.underReview > 0 ? 'warn' : null)),
-    stockNode(review.stock), series(review, zone), h('div', {class: 'charts'}, refusalChart(review.refusals)), review.timeToDelivery ? card(t('Time to delivery'), delays(review.timeToDelivery)) : null, providersTable(review.providers), moneyTable(review.money), causes(review.causes), sessions(review.sessions)];
+    stockNode(review.stock), h('div', {class: 'charts'}, series(review, zone), refusalChart(review.refusals)), review.timeToDelivery ? card(t('Time to delivery'), delays(review.timeToDelivery)) : null, providersTable(review.providers), moneyTable(review.money), causes(review.causes), sessions(review.sessions)];
 }

@@ -201,6 +201,7 @@ export const texts = {
   'The file is read by the provider’s profile in the configuration. A bad line refuses all of it with its number; the same file twice is one.': '文件按配置中该提供方的格式读取。有错误行则整份拒绝并指出行号；同一文件重复提交只算一份。',
   'The first report is made after midnight of the report zone, or by “reconciler report night”.': '首份报告在报告时区的午夜后生成，也可用“reconciler report night”生成。',
   'The first {n} of {all}': '{all} 条中的前 {n} 条',
+  'The first {n} were looked at.': '预览了前 {n} 条。',
   'The machine can repair this: ': '可自动修复：',
   'The machine has no repair for this; see the next step.': '没有自动修复方法，请按下一步处理。',
   'The message that could not be read': '无法读取的消息',

@@ -126,25 +126,31 @@ as $$
   with target as materialized (
     select * from largesse.operation_targets(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint,
                                              i_keys, i_state, i_finding_kind, i_severity, i_source)
+  ), terms as materialized (  -- asked once for each reward, not for each of a hundred thousand items
+    select w.id, largesse.reward_can_be_reversed(w.id) as can_be_reversed from largesse.reward w where i_kind not in ('retry', 'resolve')
   ), item as materialized (
     select t.n, t.letter_id, t.activity_id, t.claim_id, null::text as finding_key, null::text as before, null::text as after,
-           largesse.operation_verdict(i_kind, d, c, largesse.reward_can_be_reversed(c.reward_id), largesse.claim_can_be_given(c), i_is_proved) as outcome
+           largesse.operation_verdict(i_kind, d, c, w.can_be_reversed, case when i_kind = 'retry' and c.review_cause = 'late_payment' then largesse.claim_can_be_given(c) end,
+                                      i_is_proved) as outcome
       from target t
       left join largesse.dead_letter d on d.id = t.letter_id
       left join largesse.claim c on c.activity_id = t.activity_id and c.id = t.claim_id
+      left join terms w on w.id = c.reward_id
      where not largesse.operation_is_about_findings(i_kind)
     union all
     select t.n, null, t.activity_id, t.claim_id, t.finding_key, f.before, f.after, f.outcome
       from (select * from target where target.n <= case i_kind when 'repair' then 1000 else 1000000000 end offset 0) t  -- each repair counts anew
      cross join lateral largesse.finding_try(i_kind, t.finding_key, false) f
      where largesse.operation_is_about_findings(i_kind)
+  ), told as materialized (
+    select item.outcome, count(*) as items from item group by item.outcome
   )
   select (select json_object_agg(f.name, f.value order by f.place)
             from (select 1 as place, 'kind' as name, to_json(i_kind) as value
                   union all select 2, 'dryRun', to_json(true)
                   union all select 3, 'total', to_json((select count(*) from target))
-                  union all select 3, 'previewed', to_json(p.items) from (select count(*) as items from item) p where p.items < (select count(*) from target)
-                  union all select 3 + o.place, largesse.operation_member(o.name), to_json((select count(*) from item where item.outcome = o.name))
+                  union all select 3, 'previewed', to_json(p.items) from (select coalesce(sum(t.items), 0) as items from told t) p where p.items < (select count(*) from target)
+                  union all select 3 + o.place, largesse.operation_member(o.name), to_json(coalesce((select t.items from told t where t.outcome = o.name), 0))
                               from unnest(largesse.operation_outcomes(i_kind)) with ordinality as o(name, place)
                   union all select 100, 'items', coalesce((
                               select json_agg(largesse.operation_item_json(i.letter_id, i.activity_id, i.claim_id, i.finding_key, i.before, i.after, i.outcome) order by i.n)
