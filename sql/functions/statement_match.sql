@@ -206,7 +206,7 @@ begin
   select array_agg(distinct statement_id) from changed
   $q$, case when i_statement_id is not null then (select format('and c.activity_id between %s and %s', coalesce(min(l.activity_id), 0), coalesce(max(l.activity_id), 0))
                                                     from largesse.statement_line l where l.statement_id = i_statement_id) else '' end,
-       case when i_statement_id is not null then format('and l.statement_id = %s', i_statement_id) else 'and l.outcome not in (''matched'', ''ignored'')' || coalesce(format(' and l.statement_id <> %s', i_except), '') end)
+       case when i_statement_id is not null then format('and l.statement_id = %s', i_statement_id) else 'and l.outcome not in (''matched'', ''ignored'')' || case when i_except is not null then format(' and l.statement_id <> %s', i_except) else '' end end)
     into v_changed using v_now, i_provider;
   return coalesce(v_changed, '{}');
 end $$;

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Statements of providers against what we hold: each outcome, findings that come and go, what is in flight around the cut-off. Field cases B116, B118, B122.
+-- Statements of providers against what we hold: each outcome, findings that come and go, what is in flight around the cut-off. Field cases B116, B118, B120, B122, B123.
 create schema probe;
 create function probe.expect(i_what text, i_got text, i_wanted text) returns void language plpgsql as $$
 begin
@@ -210,3 +210,80 @@ select probe.import('2027-03-09', 'ninth', array[row(2, probe.request(44), 'cred
 select probe.expect('in two files', probe.findings(), 'duplicate_line 44 250');
 select probe.import('2027-03-09', 'ninth corrected', '{}');
 select probe.expect('taken out', probe.findings(), 'none');
+
+-- --- B118: a payment on Monday, its refund on Thursday; and the reversal of a delivery
+select largesse.reward_put('price', 'shop', 500, 'KWD', '{}');
+create function probe.paid(i_at timestamptz, i_user bigint) returns void language plpgsql as $$ begin
+  perform probe.claim(i_at, i_user);
+  update largesse.claim set reward_id = null, payment_id = (select max(id) from largesse.reward where code = 'price'), payment = 'done', paid_at = i_at, payment_ref = 'pay' || i_user,
+                            status = 'succeeded', updated_at = i_at where user_id = i_user;
+end $$;
+select probe.paid('2027-04-05 10:00Z', 51);
+select probe.clock_set('2027-04-06 02:00Z');
+select probe.expect('B118 Monday', probe.counts(probe.import('2027-04-05', 'monday', array[row(2, probe.request(51) || '-p', 'payment', 500, 'KWD', '2027-04-05 10:00Z', 'pay51', null, '51')]::probe.line[])), 'matched=1');
+update largesse.claim set refund = 'done', refund_since = '2027-04-08 09:00Z', refunded_at = '2027-04-08 10:00Z', status = 'rolled_back', updated_at = '2027-04-08 10:00Z' where user_id = 51;
+select probe.clock_set('2027-04-09 02:00Z');
+select probe.expect('B118 Thursday', probe.counts(probe.import('2027-04-08', 'thursday', array[row(2, probe.request(51) || '-f', 'refund', 500, 'KWD', '2027-04-08 10:00Z', 'back51', null, '51')]::probe.line[])), 'matched=1');
+select largesse.statement_rematch((select id from largesse.statement where business_date = '2027-04-05'), 10000);
+select probe.expect('B118 Monday is unchanged', probe.counts((select id::text from largesse.statement where business_date = '2027-04-05')), 'matched=1');
+select probe.expect('B118 both are linked to the claim, and come to nothing', (select count(distinct (activity_id, claim_id)) || ' ' || sum(case kind when 'payment' then amount else -amount end)
+  from largesse.statement_line where user_id = '51'), '1 0');
+select probe.expect('B118 without the refund', probe.counts(probe.import('2027-04-08', 'without', '{}')), 'findings=1 missingAtProvider=1');
+select probe.expect('B123 in its places', (select expected from largesse.finding where key = 'statement_missing_at_provider/shop/' || probe.request(51) || '-f'),
+  'a line about the refund of 0.500 KWD on 2027-04-08T10:00:00.000000Z');
+select probe.import('2027-04-08', 'thursday', '{}');
+-- Paid back there alone.
+select probe.paid('2027-04-08 11:00Z', 52);
+select probe.clock_set('2027-04-10 02:00Z');
+select probe.expect('refunded there alone', probe.counts(probe.import('2027-04-08', 'both', array[
+  row(2, probe.request(51) || '-f', 'refund', 500, 'KWD', '2027-04-08 10:00Z', 'back51', null, '51'),
+  row(3, probe.request(52) || '-p', 'payment', 500, 'KWD', '2027-04-08 11:00Z', 'pay52', null, '52'),
+  row(4, probe.request(52) || '-f', 'refund', 500, 'KWD', '2027-04-08 12:00Z', 'back52', null, '52')]::probe.line[])), 'findings=1 matched=2 reversed=1');
+update largesse.claim set refund = 'pending', refund_since = '2027-04-10 02:00Z' where user_id = 52;
+select largesse.statement_rematch((select max(id) from largesse.statement), 10000);
+select probe.expect('a refund that is under way, past its grace', probe.counts((select max(id)::text from largesse.statement)), 'matched=2 notYetDue=1');
+update largesse.claim set refund = 'done', refunded_at = '2027-04-10 02:00Z' where user_id = 52;
+select largesse.statement_match_open('shop', 10000);
+select probe.expect('settled', probe.counts((select max(id)::text from largesse.statement)), 'matched=3');
+select probe.expect('nothing left', probe.findings(), 'none');
+-- A delivery that was taken back, by the same id or by its own.
+select probe.delivered('2027-04-10 10:00Z', u) from generate_series(53, 54) u;
+update largesse.claim set status = 'rolled_back', reversal = 'done', reversal_since = '2027-04-10 11:00Z', reversed_at = '2027-04-10 11:00Z', updated_at = '2027-04-10 11:00Z' where user_id in (53, 54);
+select probe.clock_set('2027-04-11 02:00Z');
+select probe.expect('taken back', probe.counts(probe.import('2027-04-10', 'tenth', array[
+  row(2, probe.request(53), 'credit', 250, 'EUR', '2027-04-10 10:00Z', 'c53', null, '53'), row(3, probe.request(53), 'reverse', 250, 'EUR', '2027-04-10 11:00Z', 'r53', null, '53'),
+  row(4, probe.request(54), 'credit', 250, 'EUR', '2027-04-10 10:00Z', 'c54', null, '54'), row(5, probe.request(54) || '-r', 'reverse', 250, 'EUR', '2027-04-10 11:00Z', 'r54', null, '54')]::probe.line[])), 'matched=4');
+select probe.expect('by kinds that it covers', probe.counts(probe.import('2027-04-10', 'credits', array[row(2, probe.request(53), 'credit', 250, 'EUR', '2027-04-10 10:00Z', 'c53', null, '53')]::probe.line[],
+  '{"covers": ["credit"]}')), 'findings=1 matched=1 missingAtProvider=1');
+select probe.import('2027-04-10', 'tenth', '{}');
+
+-- --- B120: the provider's day in its own zone
+select probe.delivered('2027-05-01 06:59:59Z', 61);  -- 30 April in Vancouver
+select probe.delivered('2027-05-01 07:00:00Z', 62);  -- 1 May
+select probe.clock_set('2027-05-03 02:00Z');
+select probe.expect('B120 April', probe.counts(probe.import('2027-04-30', 'april', array[row(2, probe.request(61), 'credit', 250, 'EUR', '2027-05-01 06:59:59Z', 'ref61', null, '61')]::probe.line[], '{}', 'America/Vancouver')), 'matched=1');
+select probe.expect('B120 May', probe.counts(probe.import('2027-05-01', 'may', array[row(2, probe.request(62), 'credit', 250, 'EUR', '2027-05-01 07:00Z', 'ref62', null, '62')]::probe.line[], '{}', 'America/Vancouver')), 'matched=1');
+select probe.expect('B120 the window', (select largesse.time_text(from_at) || ' ' || largesse.time_text(until_at) from largesse.statement where business_date = '2027-04-30'),
+  '2027-04-30T07:00:00.000000Z 2027-05-01T07:00:00.000000Z');
+select probe.expect('B120 nothing found', probe.findings(), 'none');
+-- Without a date it is that of its lines, in the profile's zone.
+select probe.import(null, 'by its lines', array[row(2, probe.request(61), 'credit', 250, 'EUR', '2027-05-01 06:59:59Z', 'ref61', null, '61')]::probe.line[], '{}', 'America/Vancouver');
+select probe.expect('by its lines', (select business_date::text from largesse.statement order by id desc limit 1), '2027-04-30');
+
+-- --- what cannot be: the caller rolls back
+select probe.expect('an unknown zone', largesse.statement_begin('shop', 'Mars/Olympus', 'f', '1 hour', '{}', 'test')::text, null);
+-- Nothing of another provider is touched.
+select probe.expect('other providers', (select string_agg(distinct provider, ',') from largesse.finding where kind like 'statement%'), 'shop');
+
+-- --- fetching: which date is due
+create function probe.take() returns text language sql as $$ select coalesce((select business_date::text from largesse.statement_fetch_take('fetched', 'Asia/Shanghai', '01:00', 3, '15 minutes')), 'none') $$;
+select probe.clock_set('2027-06-02 16:59Z');  -- 00:59 on the 3rd in Shanghai
+select probe.expect('the latest one first', probe.take(), '2027-06-01');
+select probe.expect('taken', probe.take(), 'none');
+select probe.clock_set('2027-06-02 17:00Z');
+select probe.expect('the next one', probe.take(), '2027-06-02');
+select probe.clock_set('2027-06-02 17:14Z');
+select largesse.statement_fetch_done('fetched', '2027-06-01', 'not fetched: 404', null, null);
+select largesse.statement_fetch_done('fetched', '2027-06-02', null, null, null);
+select probe.expect('tried again later', probe.take(), '2027-06-01');
+select probe.expect('what is not here', (select largesse.statements_not_fetched('2027-06-03')::text), '[{"provider" : "fetched", "date" : "2027-06-01", "attempts" : 2, "fault" : "not fetched: 404"}]');
