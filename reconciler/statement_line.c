@@ -26,8 +26,8 @@ static enum result refuse(const struct statement_profile *p, enum statement_fiel
   for (size_t i = 0; i < len; i++) {
     if ((unsigned char)shown[i] < 0x20 || shown[i] == 0x7f) shown[i] = '?';
   }
-  (void)snprintf(out_why, STATEMENT_WHY_BYTES, "%.60s (%s) \"%s\": %s", p->conf->columns[field], names[field],
-                 shown, why);
+  (void)snprintf(out_why, STATEMENT_WHY_BYTES, "%.60s (%s) \"%s\": %s", p->conf->columns[field], names[field], shown,
+                 why);
   return RESULT_INVALID;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the shape of activities and rewards, wherever they come from (API or event file). What may change when, and
-// whether names exist, is judged by SQL (activity_put). Pure; any thread.
+// Checks the shape of activities and rewards of event files, which are read, and refused with file and line, before
+// there is a database. Calls are checked by activity_doc_fault and reward_doc_fault in SQL in the same words:
+// tests/sql/doc_faults.sql has every case of this module's unit test. What may change when, and whether names exist, is
+// judged by SQL (activity_put). Pure; any thread.
 #pragma once
 
 #include <jansson.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the shape of discount rules and of orders to be discounted, wherever they come from (API, event file,
-// command). Whether names exist, and what an order costs, is judged by SQL (discount_rule_put, discount_evaluate).
-// Pure; any thread.
+// Checks the shape of discount rules of event files (calls: discount_doc_fault in SQL, by the same words) and of orders
+// to be discounted, wherever they come from (API, event file, command). Whether names exist, and what an order costs,
+// is judged by SQL (discount_rule_put, discount_evaluate). Pure; any thread.
 #pragma once
 
 #include <jansson.h>

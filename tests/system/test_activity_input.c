@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bad input at the activity API, and the commands that do the same as its calls.
+// Bad input at the activity API of the scheduler and of the reconciler, which say the same, and the commands that do
+// the same as its calls.
 #include "tests/system/activity_calls.h"
 
 static const struct {
@@ -87,6 +88,31 @@ static const struct {
     {"POST", "/v1/activities/good/launch", "{}", 404, "NOT_FOUND"},
 };
 
+static int start_both(void **state)
+{
+  struct fixture *f = MEM_NEW(struct fixture);
+  f->server = server_start();
+  f->stack = stack_start(f->server, &(struct stack_options){.no_fulfiller = true, .no_simulator = true});
+  f->port = f->stack->scheduler_ports[0];
+  *state = f;
+  return 0;
+}
+
+// The other daemon checks the same input by the same words.
+static void assert_same_there(struct fixture *f, size_t i)
+{
+  struct fixture there = *f;
+  there.port = f->stack->reconciler_port;
+  struct call a = call_with(f, cases[i].method, cases[i].path, cases[i].body, NULL);
+  struct call b = call_with(&there, cases[i].method, cases[i].path, cases[i].body, NULL);
+  if (a.status != b.status || !json_equal(a.json, b.json))
+    fail_msg("%s %s %s: %d %s at the scheduler, %d %s at the reconciler", cases[i].method, cases[i].path,
+             cases[i].body != NULL ? cases[i].body : "", a.status, text_at(&a, "/detail"), b.status,
+             text_at(&b, "/detail"));
+  call_release(&a);
+  call_release(&b);
+}
+
 static void bad_input_is_a_clear_4xx_and_changes_nothing(void **state)
 {
   struct fixture *f = *state;
@@ -98,8 +124,10 @@ static void bad_input_is_a_clear_4xx_and_changes_nothing(void **state)
       " (select count(*) from largesse.stock_adjustment), (select max(version) from largesse.activity where code = "
       "'good')";
   char *before = sql_table(f->stack->sql, "%s", tables);
-  for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     assert_call(f, cases[i].method, cases[i].path, cases[i].body, cases[i].status, cases[i].code);
+    assert_same_there(f, i);
+  }
   char *after = sql_table(f->stack->sql, "%s", tables);
   assert_string_equal(before, after);
   mem_free(before);
@@ -176,5 +204,5 @@ int main(void)
       cmocka_unit_test(bad_input_is_a_clear_4xx_and_changes_nothing),
       cmocka_unit_test(commands_work_beside_the_daemon),
   };
-  return cmocka_run_group_tests(tests, start, stop);
+  return cmocka_run_group_tests(tests, start_both, stop);
 }
