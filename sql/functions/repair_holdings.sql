@@ -163,6 +163,7 @@ begin
        set waiting = case s.segment when 0 then (select count(*) from largesse.waiting_entry e where e.activity_id = i_activity_id) else 0 end
      where s.activity_id = i_activity_id;
     perform largesse.waiting_promote(i_activity_id, 100);
+    update largesse.activity a set changed_at = largesse.clock_now() where a.id = i_activity_id;  -- schedulers remember how many wait
   end if;
   return next;
 end $$;

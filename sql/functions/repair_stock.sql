@@ -38,6 +38,7 @@ begin
                       union all select n::smallint from generate_series(0, v_segments - 1) n where v_stock.segments = 0) w) p
       on conflict (activity_id, segment) do update set remaining = excluded.remaining, taken = excluded.taken;
     perform largesse.waiting_promote(i_activity_id, 100);
+    update largesse.activity a set changed_at = largesse.clock_now() where a.id = i_activity_id;  -- schedulers that remember "sold out" read it anew
   end if;
   return next;
 end $$;

@@ -130,6 +130,8 @@ call probe.mends('update largesse.stock set remaining = remaining - 1, taken = t
 call probe.mends('update largesse.stock set remaining = 0, taken = 7 where activity_id = (select id from largesse.activity where code = ''seg'') and segment = 2', 'seg stock_not_matching_claims');
 call probe.mends('delete from largesse.stock where activity_id in (select id from largesse.activity where code in (''seg'', ''full''))', 'full stock_not_matching_claims, seg stock_not_matching_claims');
 call probe.mends('update largesse.stock set taken = 0 where activity_id = (select id from largesse.activity where code = ''endless'')', 'endless stock_not_matching_claims');
+select probe.expect('schedulers hear of it', (select string_agg(a.code, ' ' order by a.code) from largesse.activity_cache(now() - interval '1 minute') c join largesse.activity a on a.id = c.id
+                                              where a.changed_at > (select min(o.created_at) from largesse.operation o)), 'endless full seg');
 select probe.expect('segments', (select count(*) || ' ' || sum(remaining) || ' ' || sum(taken) || ' ' || max(remaining) - min(remaining) from largesse.stock s join largesse.activity a on a.id = s.activity_id where a.code = 'seg'), '4 47 3 1');
 create function probe.cause(i_damage text) returns text language plpgsql as $$
 declare v text;
