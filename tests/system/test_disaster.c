@@ -16,7 +16,7 @@
 #include "tests/support/stack.h"
 #include "tests/support/support.h"
 
-#define CLAIMS_SHORT 40  // of each of thirty activities
+#define CLAIMS_SHORT 12  // of each of thirty activities
 #define CLAIMS_CHAOS 6667
 
 static int set_up(void **state)
