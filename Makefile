@@ -167,9 +167,9 @@ chaos: deps  ## the long fault runs
 	@$(SUBMAKE) build-tests
 	@LARGESSE_CHAOS=1 $(RUN_TESTS) chaos
 
-.PHONY: bench bench-claim bench-fulfil bench-fulfil-peers bench-clock
-bench: bench-claim bench-fulfil bench-clock  ## all benchmarks; BENCH_JSON=file BENCH_SECONDS=n BENCH_FULL=1
-bench-claim bench-fulfil bench-fulfil-peers bench-clock: deps  ## one benchmark; bench-fulfil-peers compares with Node.js consumers
+.PHONY: bench bench-claim bench-fulfil bench-audit bench-fulfil-peers bench-clock
+bench: bench-claim bench-fulfil bench-audit bench-clock  ## all benchmarks; BENCH_JSON=file BENCH_SECONDS=n BENCH_FULL=1
+bench-claim bench-fulfil bench-audit bench-fulfil-peers bench-clock: deps  ## one benchmark; bench-fulfil-peers compares with Node.js consumers
 	@$(SUBMAKE) all $(BENCH_BINS)
 	@BUILD=$(BUILD) exec tests/bench/$@.sh
 
