@@ -136,6 +136,7 @@ static bool put_numbers(struct apply_run *run, const struct event_session *s, in
   db_args_i64(&args, s->numbers.from);
   db_args_i64(&args, s->numbers.to);
   db_args_text(&args, run->command->actor);
+  db_args_text(&args, APPLY_REASON);
   bool is_ok = cli_query(run->cli, &SQL_APPLY_NUMBERS, &args, &rows);
   if (is_ok && strcmp(db_rows_text(rows, 0, 0), "ok") == 0) {
     *out_added = db_rows_i64(rows, 0, 2);
