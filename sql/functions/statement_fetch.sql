@@ -16,9 +16,10 @@ declare
   v_first date;
 begin
   while largesse.local_instant(v_last + 1 + i_at, i_zone) > v_now loop v_last := v_last - 1; end loop;
+  -- Not before the first one that was had or tried; the latest one in any case.
   v_first := greatest(v_last - i_catch_up + 1,
-                      coalesce(least((select min(s.business_date) from largesse.statement s where s.provider = i_provider),
-                                     (select min(f.business_date) from largesse.statement_fetch f where f.provider = i_provider)), v_last));
+                      least(v_last, (select min(s.business_date) from largesse.statement s where s.provider = i_provider),
+                            (select min(f.business_date) from largesse.statement_fetch f where f.provider = i_provider)));
   for business_date in
     select d.day::date from generate_series(v_first, v_last, interval '1 day') as d(day)
      where not exists (select from largesse.statement s where s.provider = i_provider and s.state = 'active' and s.business_date <= d.day::date

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statements of a provider from outside: fetched by command and by the daemon itself, given in over HTTP and by
 // command, the same file twice, a corrected one, a bad one of which nothing is left (B86, B125).
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <cmocka.h>
 
+#include "common/clk.h"
 #include "common/mem.h"
 #include "tests/support/claims.h"
 #include "tests/support/http.h"
@@ -215,12 +219,62 @@ static void what_is_due_is_fetched_by_the_daemon_and_tried_again(void **state)
            20);
 }
 
+// A million lines with LARGESSE_CHAOS, and three faults among them: within 30 s, and in a gigabyte at most.
+static void many_lines_are_matched(void **state)
+{
+  struct stack *s = *state;
+  int lines = getenv("LARGESSE_CHAOS") != NULL ? 1000000 : 5000;
+  char date[11];
+  struct buf out;
+  struct rusage used;
+  today(date);
+  activity_make(s->sql, &(struct activity_terms){.code = "many", .stock = 10, .provider = "simulator-b"});
+  int64_t activity = sql_int(s->sql, "select id from largesse.activity where code = 'many'");
+  sql_exec(s->sql,
+           "insert into largesse.claim (activity_id, id, user_id, created_at, updated_at, succeeded_at, quantity, "
+           "reward_id, biz_id, status, outcome, provider_ref) "
+           "select a.id, 1000000 + n, n, t.at, t.at, t.at, 1, a.reward_id, 'm' || n, 'succeeded', 'done', 'r' || n "
+           "from largesse.activity a, (select timestamptz '%sT01:00:00Z' as at) t, generate_series(1, %d) n "
+           "where a.code = 'many'",
+           date, lines);
+  sql_exec(s->sql, "analyze largesse.claim");
+  char *folder = support_log_dir(), *name = support_format("%s/many.csv", folder);
+  FILE *f = fopen(name, "we");
+  assert_non_null(f);
+  (void)fputs("requestId,userId,type,amount,currency,at,ref\n", f);
+  for (int n = 2; n <= lines + 1; n++)  // the first is missing here, the last one at the provider
+    (void)fprintf(f, "%" PRId64 "-%d,%d,credit,%d,CNY,%sT01:00:00Z,r%d\n", activity, 1000000 + n, n,
+                  n == 1000 ? 10001 : 10000, date, n);
+  assert_int_equal(fclose(f), 0);
+  buf_init(&out, 1 << 16);
+  const char *const args[] = {"statement", "import",   "--provider", "simulator-b", "--date",
+                              date,        "--format", "json",       name,          NULL};
+  struct mono_time before = clk_mono();
+  assert_int_equal(stack_command(s, "reconciler", args, &out), 1);
+  double seconds = span_to_seconds(mono_since(clk_mono(), before));
+  assert_int_equal(getrusage(RUSAGE_CHILDREN, &used), 0);
+  print_message("%d lines: %.1f s, %ld MiB at most in any command or daemon\n", lines, seconds, used.ru_maxrss / 1024);
+  json_t *doc = json_loads(buf_text(&out), JSON_DISABLE_EOF_CHECK, NULL);
+  assert_int_equal(figure(doc, "matched"), lines - 2);
+  assert_int_equal(figure(doc, "missingHere"), 1);
+  assert_int_equal(figure(doc, "missingAtProvider"), 1);
+  assert_int_equal(figure(doc, "amountDiffers"), 1);
+  json_decref(doc);
+  assert_true(seconds < 30);
+  assert_true(used.ru_maxrss < 1024L * 1024);
+  assert_int_equal(remove(name), 0);
+  buf_release(&out);
+  mem_free(name);
+  mem_free(folder);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_statement_is_fetched_by_command),
       cmocka_unit_test(a_file_twice_is_one_and_a_corrected_one_takes_its_place),
       cmocka_unit_test(of_a_bad_file_nothing_is_left),
+      cmocka_unit_test(many_lines_are_matched),
       cmocka_unit_test(what_is_due_is_fetched_by_the_daemon_and_tried_again),
   };
   return cmocka_run_group_tests(tests, set_up, stack_tear_down);
