@@ -7,5 +7,10 @@ import {reviewNodes} from './review_parts.js';
 
 export async function showReview(view, above, a) {
   const review = await tryGet(path(['v1/activities', a.code, 'review']), view.signal);
-  view.show(above(), review === null ? empty(t('There is no review yet'), t('It is made from the claims of the activity.')) : reviewNodes(review, a.timeZone, path(['v1/activities', a.code, 'review'])));
+  view.show(
+    above(),
+    review === null
+      ? empty(t('There is no review yet'), t('It is made from the claims of the activity.'))
+      : reviewNodes(review, a.timeZone, path(['v1/activities', a.code, 'review'])),
+  );
 }

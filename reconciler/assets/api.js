@@ -15,7 +15,9 @@ export class ApiError extends Error {
   }
 }
 
-export const setToken = (csrf) => { state.csrf = csrf ?? ''; };
+export const setToken = (csrf) => {
+  state.csrf = csrf ?? '';
+};
 
 // The database's clock, as far as this browser knows it.
 export const serverNow = () => Date.now() + state.offset;
@@ -29,7 +31,9 @@ async function problemOf(response) {
   if (type.includes('json')) {
     try {
       return await response.json();
-    } catch { /* what it says is not JSON: tell the status */ }
+    } catch {
+      /* what it says is not JSON: tell the status */
+    }
   }
   return {title: t('The server answered {status}', {status: response.status})};
 }
@@ -37,15 +41,22 @@ async function problemOf(response) {
 export const path = (parts, query) => {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null && value !== '');
   const text = new URLSearchParams(given).toString();
-  return parts.map((part, i) => (i === 0 ? part : encodeURIComponent(part).replaceAll('%3A', ':'))).join('/') + (text === '' ? '' : `?${text}`);
+  return (
+    parts.map((part, i) => (i === 0 ? part : encodeURIComponent(part).replaceAll('%3A', ':'))).join('/') + (text === '' ? '' : `?${text}`)
+  );
 };
 
 // options: method, body (an object: JSON; a string or file: as it is, with type), headers, signal. The answer's JSON; with
 // whole: {status, headers, body}.
 export async function call(url, options = {}) {
   const {method = options.body === undefined ? 'GET' : 'POST', body, type, headers = {}, signal, whole = false} = options;
-  const init = {method, signal, credentials: 'same-origin', cache: 'no-store',
-    headers: {Accept: 'application/json', 'Accept-Language': language(), ...headers}};
+  const init = {
+    method,
+    signal,
+    credentials: 'same-origin',
+    cache: 'no-store',
+    headers: {Accept: 'application/json', 'Accept-Language': language(), ...headers},
+  };
   if (method !== 'GET' && state.csrf !== '') init.headers['X-CSRF-Token'] = state.csrf;
   if (body !== undefined) {
     init.headers['Content-Type'] = type ?? 'application/json';

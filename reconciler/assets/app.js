@@ -13,14 +13,36 @@ import {isShortcut, showHelp} from './keys.js';
 
 // name → the module that shows it, loaded when it is first needed.
 const PAGES = {
-  now: () => import('./page_now.js'), activities: () => import('./page_activities.js'), activity: () => import('./page_activity.js'), 'activity-new': () => import('./activity_edit.js'),
-  claims: () => import('./page_claims.js'), 'dead-letters': () => import('./page_dead_letters.js'), 'dead-letter': () => import('./page_dead_letter.js'),
-  findings: () => import('./page_findings.js'), reports: () => import('./page_reports.js'), event: () => import('./page_event.js'), report: () => import('./page_report.js'),
-  statements: () => import('./page_statements.js'), providers: () => import('./page_providers.js'), log: () => import('./page_log.js'),
-  operations: () => import('./page_operations.js'), 'sign-in': () => import('./page_sign_in.js'), missing: () => import('./page_missing.js'),
+  now: () => import('./page_now.js'),
+  activities: () => import('./page_activities.js'),
+  activity: () => import('./page_activity.js'),
+  'activity-new': () => import('./activity_edit.js'),
+  claims: () => import('./page_claims.js'),
+  'dead-letters': () => import('./page_dead_letters.js'),
+  'dead-letter': () => import('./page_dead_letter.js'),
+  findings: () => import('./page_findings.js'),
+  reports: () => import('./page_reports.js'),
+  event: () => import('./page_event.js'),
+  report: () => import('./page_report.js'),
+  statements: () => import('./page_statements.js'),
+  providers: () => import('./page_providers.js'),
+  log: () => import('./page_log.js'),
+  operations: () => import('./page_operations.js'),
+  'sign-in': () => import('./page_sign_in.js'),
+  missing: () => import('./page_missing.js'),
 };
-const MENU = [['now', 'Now'], ['activities', 'Activities'], ['claims', 'Claims'], ['dead-letters', 'Dead letters'], ['findings', 'Findings'], ['reports', 'Reports'],
-  ['statements', 'Statements'], ['providers', 'Providers'], ['operations', 'Operations'], ['log', 'Log']];
+const MENU = [
+  ['now', 'Now'],
+  ['activities', 'Activities'],
+  ['claims', 'Claims'],
+  ['dead-letters', 'Dead letters'],
+  ['findings', 'Findings'],
+  ['reports', 'Reports'],
+  ['statements', 'Statements'],
+  ['providers', 'Providers'],
+  ['operations', 'Operations'],
+  ['log', 'Log'],
+];
 const SINGLE = {activities: 'activity', 'dead-letters': 'dead-letter', reports: 'report', events: 'event'};
 
 const place = document.getElementById('app');
@@ -32,22 +54,47 @@ function pageOf(route) {
   return PAGES[first] && !Object.values(SINGLE).includes(first) ? first : 'missing';
 }
 
-const link = ([name, label], active) => h('a', {href: to(name), class: 'nav-link', 'aria-current': name === active ? 'page' : null, 'data-page': name}, t(label));
+const link = ([name, label], active) =>
+  h('a', {href: to(name), class: 'nav-link', 'aria-current': name === active ? 'page' : null, 'data-page': name}, t(label));
 
 function searchBox() {
-  return h('form', {role: 'search', class: 'search', onsubmit: (event) => {
-    event.preventDefault();
-    const field = event.currentTarget.elements.q;
-    if (field.value.trim() !== '') go(claimAddress(field.value.trim()));
-  }}, h('label', {class: 'visually-hidden', for: 'search'}, t('Find a claim: claim id, user id, or activity/bizId')),
-  h('input', {id: 'search', name: 'q', type: 'search', class: 'form-control', autocomplete: 'off', spellcheck: 'false', placeholder: t('Claim id, user, activity/bizId')}), h('kbd', {'aria-hidden': 'true'}, '/'));
+  return h(
+    'form',
+    {
+      role: 'search',
+      class: 'search',
+      onsubmit: (event) => {
+        event.preventDefault();
+        const field = event.currentTarget.elements.q;
+        if (field.value.trim() !== '') go(claimAddress(field.value.trim()));
+      },
+    },
+    h('label', {class: 'visually-hidden', for: 'search'}, t('Find a claim: claim id, user id, or activity/bizId')),
+    h('input', {
+      id: 'search',
+      name: 'q',
+      type: 'search',
+      class: 'form-control',
+      autocomplete: 'off',
+      spellcheck: 'false',
+      placeholder: t('Claim id, user, activity/bizId'),
+    }),
+    h('kbd', {'aria-hidden': 'true'}, '/'),
+  );
 }
 
 function person() {
   const who = session.who();
   if (who === null) return h('a', {class: 'btn btn-sm btn-primary', href: to('sign-in')}, t('Sign in'));
-  return h('div', {class: 'person'}, h('span', {class: 'person-name', title: who.name}, who.name), h('span', {class: 'tag tag-info'}, word('role', who.role ?? 'none')),
-    session.isAnonymous() ? null : h('button', {type: 'button', class: 'btn btn-sm btn-quiet', id: 'sign-out', onclick: signOut}, t('Sign out')));
+  return h(
+    'div',
+    {class: 'person'},
+    h('span', {class: 'person-name', title: who.name}, who.name),
+    h('span', {class: 'tag tag-info'}, word('role', who.role ?? 'none')),
+    session.isAnonymous()
+      ? null
+      : h('button', {type: 'button', class: 'btn btn-sm btn-quiet', id: 'sign-out', onclick: signOut}, t('Sign out')),
+  );
 }
 
 async function signOut() {
@@ -60,21 +107,83 @@ async function signOut() {
 }
 
 function choices() {
-  return h('div', {class: 'choices'},
+  return h(
+    'div',
+    {class: 'choices'},
     h('label', {class: 'visually-hidden', for: 'language'}, t('Language')),
-    h('select', {id: 'language', class: 'form-select form-select-sm', value: language(), onchange: (event) => { setLanguage(event.target.value); showAll(true); }},
-      languages().map(({code, name}) => h('option', {value: code, lang: code}, name))),
-    h('button', {type: 'button', id: 'theme', class: 'btn btn-sm btn-quiet', onclick: () => { cycleTheme(); showAll(true); }}, h('span', {'aria-hidden': 'true'}, '◐'), h('span', {class: 'long'}, t('Colours: {theme}', {theme: word('theme', theme())}))),
-    h('button', {type: 'button', id: 'help', class: 'btn btn-sm btn-quiet', 'aria-label': t('Help and keys'), onclick: showHelp}, '?'));
+    h(
+      'select',
+      {
+        id: 'language',
+        class: 'form-select form-select-sm',
+        value: language(),
+        onchange: (event) => {
+          setLanguage(event.target.value);
+          showAll(true);
+        },
+      },
+      languages().map(({code, name}) => h('option', {value: code, lang: code}, name)),
+    ),
+    h(
+      'button',
+      {
+        type: 'button',
+        id: 'theme',
+        class: 'btn btn-sm btn-quiet',
+        onclick: () => {
+          cycleTheme();
+          showAll(true);
+        },
+      },
+      h('span', {'aria-hidden': 'true'}, '◐'),
+      h('span', {class: 'long'}, t('Colours: {theme}', {theme: word('theme', theme())})),
+    ),
+    h('button', {type: 'button', id: 'help', class: 'btn btn-sm btn-quiet', 'aria-label': t('Help and keys'), onclick: showHelp}, '?'),
+  );
 }
 
 function frame(active) {
-  return [h('a', {class: 'skip', href: '#main', onclick: (event) => { event.preventDefault(); focusTitle(); }}, t('Skip to the content')),
-    h('header', {class: 'top'}, h('a', {class: 'brand', href: to('now')}, h('img', {src: new URL('icon.svg', import.meta.url).pathname, alt: '', width: '28', height: '28'}), h('span', {}, 'largesse')),
-      session.who() ? searchBox() : null, choices(), person()),
-    h('div', {class: 'body'}, session.who() ? h('nav', {class: 'side', 'aria-label': t('Pages')}, MENU.map((item) => link(item, active))) : null,
-      h('main', {id: 'main', 'data-key': 'main'})),
-    h('div', {id: 'tray', 'data-key': 'tray'}), h('div', {id: 'toasts', 'data-key': 'toasts', role: 'status', 'aria-live': 'polite'})];
+  return [
+    h(
+      'a',
+      {
+        class: 'skip',
+        href: '#main',
+        onclick: (event) => {
+          event.preventDefault();
+          focusTitle();
+        },
+      },
+      t('Skip to the content'),
+    ),
+    h(
+      'header',
+      {class: 'top'},
+      h(
+        'a',
+        {class: 'brand', href: to('now')},
+        h('img', {src: new URL('icon.svg', import.meta.url).pathname, alt: '', width: '28', height: '28'}),
+        h('span', {}, 'largesse'),
+      ),
+      session.who() ? searchBox() : null,
+      choices(),
+      person(),
+    ),
+    h(
+      'div',
+      {class: 'body'},
+      session.who()
+        ? h(
+            'nav',
+            {class: 'side', 'aria-label': t('Pages')},
+            MENU.map((item) => link(item, active)),
+          )
+        : null,
+      h('main', {id: 'main', 'data-key': 'main'}),
+    ),
+    h('div', {id: 'tray', 'data-key': 'tray'}),
+    h('div', {id: 'toasts', 'data-key': 'toasts', role: 'status', 'aria-live': 'polite'}),
+  ];
 }
 
 // The frame is renewed around what the page shows: main, tray and messages keep their content.
@@ -107,12 +216,16 @@ async function showPage(route, isSamePath) {
     const page = await (PAGES[name] ?? PAGES.missing)();
     if (view.isLeft()) return;
     await page.show(view, route);
-    if (!isSamePath && !view.isLeft() && !(document.activeElement instanceof HTMLInputElement && main.contains(document.activeElement))) focusTitle();
+    if (!isSamePath && !view.isLeft() && !(document.activeElement instanceof HTMLInputElement && main.contains(document.activeElement)))
+      focusTitle();
   } catch (error) {
     if (error.name === 'AbortError' || view.isLeft()) return;
     if (error.status === 401) return;
     view.title(t('Fault'));
-    main.replaceChildren(h('h1', {id: 'title', tabindex: '-1'}, t('This cannot be shown')), fault(error, () => showAll(true)));
+    main.replaceChildren(
+      h('h1', {id: 'title', tabindex: '-1'}, t('This cannot be shown')),
+      fault(error, () => showAll(true)),
+    );
     main.removeAttribute('aria-busy');
   }
 }
@@ -142,7 +255,14 @@ async function start() {
   try {
     await session.load();
   } catch (error) {
-    place.replaceChildren(h('main', {class: 'alone'}, h('h1', {}, 'largesse'), fault(error, () => location.reload())));
+    place.replaceChildren(
+      h(
+        'main',
+        {class: 'alone'},
+        h('h1', {}, 'largesse'),
+        fault(error, () => location.reload()),
+      ),
+    );
     return;
   }
   window.addEventListener('hashchange', () => showAll());

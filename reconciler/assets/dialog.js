@@ -6,8 +6,17 @@ import {t} from './i18n.js';
 export function openDialog(title, content, {wide = false, onClose} = {}) {
   const id = newId('dialog');
   const before = document.activeElement;
-  const dialog = h('dialog', {class: `dialog${wide ? ' dialog-wide' : ''}`, 'aria-labelledby': id},
-    h('div', {class: 'dialog-head'}, h('h2', {id, tabindex: '-1'}, title), h('button', {type: 'button', class: 'dialog-close', 'aria-label': t('Close'), onclick: () => dialog.close()}, '×')), h('div', {class: 'dialog-body'}, content));
+  const dialog = h(
+    'dialog',
+    {class: `dialog${wide ? ' dialog-wide' : ''}`, 'aria-labelledby': id},
+    h(
+      'div',
+      {class: 'dialog-head'},
+      h('h2', {id, tabindex: '-1'}, title),
+      h('button', {type: 'button', class: 'dialog-close', 'aria-label': t('Close'), onclick: () => dialog.close()}, '×'),
+    ),
+    h('div', {class: 'dialog-body'}, content),
+  );
   dialog.onclose = () => {
     dialog.remove();
     onClose?.();

@@ -30,7 +30,7 @@ export function h(tag, props, ...children) {
   const {value, ...rest} = props ?? {};
   for (const [name, given] of Object.entries(rest)) put(el, name, given);
   add(el, children);
-  if (value !== undefined) put(el, 'value', value);  // a select's after its options
+  if (value !== undefined) put(el, 'value', value); // a select's after its options
   return el;
 }
 

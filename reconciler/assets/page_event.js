@@ -12,5 +12,11 @@ export async function show(view, route) {
   const url = path(['v1/events', code, 'review']);
   const review = await get(url, view.signal);
   view.title(review.event?.name ?? code);
-  view.show(head(review.event?.name ?? code, {crumbs: [[t('Activities'), to('activities')]], sub: h('a', {href: to('activities', {eventCode: code})}, t('All sessions of the event'))}), reviewNodes(review, review.event?.timeZone, url));
+  view.show(
+    head(review.event?.name ?? code, {
+      crumbs: [[t('Activities'), to('activities')]],
+      sub: h('a', {href: to('activities', {eventCode: code})}, t('All sessions of the event')),
+    }),
+    reviewNodes(review, review.event?.timeZone, url),
+  );
 }

@@ -7,5 +7,8 @@ import {to} from './router.js';
 
 export function show(view) {
   view.title(t('Not found'));
-  view.show(head(t('There is no such page')), empty(t('The address names nothing that the console knows.'), null, h('a', {href: to('now')}, t('Go to Now'))));
+  view.show(
+    head(t('There is no such page')),
+    empty(t('The address names nothing that the console knows.'), null, h('a', {href: to('now')}, t('Go to Now'))),
+  );
 }

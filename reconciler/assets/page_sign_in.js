@@ -12,7 +12,8 @@ export function show(view) {
   const said = h('div', {id: 'sign-in-fault', 'aria-live': 'assertive'});
   const send = async (event) => {
     event.preventDefault();
-    const form = event.currentTarget, submit = form.querySelector('button');
+    const form = event.currentTarget,
+      submit = form.querySelector('button');
     submit.disabled = true;
     try {
       const answer = await signIn(form.elements.key.value.trim());
@@ -30,11 +31,31 @@ export function show(view) {
       submit.disabled = false;
     }
   };
-  view.show(h('div', {class: 'sign-in panel'}, h('h1', {id: 'title', tabindex: '-1'}, t('Sign in')),
-    h('p', {class: 'muted'}, t('With an API key of the role viewer, operator or admin. Keys are made with “reconciler keys add”.')),
-    h('form', {id: 'sign-in', onsubmit: send}, h('label', {for: 'key', class: 'form-label'}, t('API key')),
-      h('input', {id: 'key', name: 'key', type: 'password', class: 'form-control', autocomplete: 'current-password', required: true, spellcheck: 'false', placeholder: 'lg_…'}),
-      said, h('button', {class: 'btn btn-primary w-100 mt-3'}, t('Sign in')))));
+  view.show(
+    h(
+      'div',
+      {class: 'sign-in panel'},
+      h('h1', {id: 'title', tabindex: '-1'}, t('Sign in')),
+      h('p', {class: 'muted'}, t('With an API key of the role viewer, operator or admin. Keys are made with “reconciler keys add”.')),
+      h(
+        'form',
+        {id: 'sign-in', onsubmit: send},
+        h('label', {for: 'key', class: 'form-label'}, t('API key')),
+        h('input', {
+          id: 'key',
+          name: 'key',
+          type: 'password',
+          class: 'form-control',
+          autocomplete: 'current-password',
+          required: true,
+          spellcheck: 'false',
+          placeholder: 'lg_…',
+        }),
+        said,
+        h('button', {class: 'btn btn-primary w-100 mt-3'}, t('Sign in')),
+      ),
+    ),
+  );
   if (document.activeElement === document.body) document.getElementById('key')?.focus();
   return undefined;
 }

@@ -12,11 +12,19 @@ const NOT_COUNTS = new Set(['total', 'done', 'rate', 'dryRun', 'previewed']);
 const state = {seen: new Map(), timer: null};
 
 // How many came to what, in words: [[outcome, n]], those that there are.
-export const counts = (operation) => Object.entries(operation).filter(([name, n]) => typeof n === 'number' && n > 0 && !NOT_COUNTS.has(name));
-export const countsText = (operation) => counts(operation).map(([name, n]) => `${number(n)} ${word('count', name)}`).join(', ');
-export const progressBar = (operation) => h('div', {class: 'progress-row'},
-  h('progress', {max: String(Math.max(1, operation.total)), value: operation.done ?? 0, 'aria-label': t('Progress')}),
-  h('span', {class: 'num'}, `${number(operation.done ?? 0)} / ${number(operation.total)}`));
+export const counts = (operation) =>
+  Object.entries(operation).filter(([name, n]) => typeof n === 'number' && n > 0 && !NOT_COUNTS.has(name));
+export const countsText = (operation) =>
+  counts(operation)
+    .map(([name, n]) => `${number(n)} ${word('count', name)}`)
+    .join(', ');
+export const progressBar = (operation) =>
+  h(
+    'div',
+    {class: 'progress-row'},
+    h('progress', {max: String(Math.max(1, operation.total)), value: operation.done ?? 0, 'aria-label': t('Progress')}),
+    h('span', {class: 'num'}, `${number(operation.done ?? 0)} / ${number(operation.total)}`),
+  );
 
 // Asks how far it is until it has ended. Returns the last answer.
 export async function follow(id, onUpdate, signal) {
@@ -32,7 +40,9 @@ export async function follow(id, onUpdate, signal) {
 function keep() {
   try {
     sessionStorage.setItem(KEPT, JSON.stringify([...state.seen.keys()]));
-  } catch { /* private windows keep nothing */ }
+  } catch {
+    /* private windows keep nothing */
+  }
 }
 
 function remembered() {
@@ -43,13 +53,31 @@ function remembered() {
   }
 }
 
-export const title = (operation) => t('{kind} of {what}', {kind: word('operation', operation.kind), what: tn(operation.total, '{n} item', '{n} items')});
+export const title = (operation) =>
+  t('{kind} of {what}', {kind: word('operation', operation.kind), what: tn(operation.total, '{n} item', '{n} items')});
 
 function paint(running) {
   const tray = document.getElementById('tray');
   if (tray === null) return;
-  renewChildren(tray, running.length === 0 ? [] : [h('section', {class: 'tray', 'aria-label': t('Operations under way')},
-    running.map((operation) => h('div', {class: 'tray-item', 'data-key': operation.operationId}, h('a', {href: to('operations', operation.operationId)}, title(operation)), progressBar(operation))))]);
+  renewChildren(
+    tray,
+    running.length === 0
+      ? []
+      : [
+          h(
+            'section',
+            {class: 'tray', 'aria-label': t('Operations under way')},
+            running.map((operation) =>
+              h(
+                'div',
+                {class: 'tray-item', 'data-key': operation.operationId},
+                h('a', {href: to('operations', operation.operationId)}, title(operation)),
+                progressBar(operation),
+              ),
+            ),
+          ),
+        ],
+  );
 }
 
 async function tell(id) {
@@ -76,7 +104,9 @@ async function turn() {
   let pause = 5000;
   try {
     if (!document.hidden) pause = await look();
-  } catch { /* away: the page itself says so */ }
+  } catch {
+    /* away: the page itself says so */
+  }
   clearTimeout(state.timer);
   state.timer = setTimeout(turn, pause);
 }

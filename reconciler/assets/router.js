@@ -4,7 +4,10 @@
 
 export function parse(hash) {
   const [path, query = ''] = hash.replace(/^#/, '').split('?', 2);
-  const parts = path.split('/').filter((part) => part !== '').map(decode);
+  const parts = path
+    .split('/')
+    .filter((part) => part !== '')
+    .map(decode);
   return {parts, path: `/${parts.join('/')}`, query: Object.fromEntries(new URLSearchParams(query)), hash};
 }
 

@@ -30,5 +30,8 @@ export const isAnonymous = () => state.who?.name === 'anonymous' && state.who?.c
 
 // Any one of these scopes, or admin.
 export const may = (...scopes) => (state.who?.scopes ?? []).some((scope) => scope === 'admin' || scopes.includes(scope));
-export const whyNot = (...scopes) => t('Your role is {role}; this needs the right “{scope}”.',
-  {role: word('role', state.who?.role ?? 'none'), scope: scopes.map((scope) => word('scope', scope)).join(', ')});
+export const whyNot = (...scopes) =>
+  t('Your role is {role}; this needs the right “{scope}”.', {
+    role: word('role', state.who?.role ?? 'none'),
+    scope: scopes.map((scope) => word('scope', scope)).join(', '),
+  });

@@ -24,7 +24,9 @@ export function cycleTheme() {
   state.theme = THEMES[(THEMES.indexOf(state.theme) + 1) % THEMES.length];
   try {
     localStorage.setItem(KEPT, state.theme);
-  } catch { /* private windows keep nothing */ }
+  } catch {
+    /* private windows keep nothing */
+  }
   apply();
 }
 export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

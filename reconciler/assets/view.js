@@ -43,7 +43,11 @@ export function makeView(main, route) {
     // A fault while something is shown already: said above it, and taken away by the next success.
     fail(error) {
       if (leaving.signal.aborted || error.name === 'AbortError' || error.status === 401) return;
-      if (main.querySelector('#title') === null) view.show(h('h1', {id: 'title', tabindex: '-1'}, t('This cannot be shown')), fault(error, () => view.again()));
+      if (main.querySelector('#title') === null)
+        view.show(
+          h('h1', {id: 'title', tabindex: '-1'}, t('This cannot be shown')),
+          fault(error, () => view.again()),
+        );
       else say(error.detail || error.message, 'bad');
     },
     again: () => window.dispatchEvent(new HashChangeEvent('hashchange')),
@@ -59,8 +63,12 @@ export function makeView(main, route) {
 export function say(text, kind = 'good') {
   const place = document.getElementById('toasts');
   if (place === null || [...place.children].some((toast) => toast.firstChild?.textContent === text)) return;
-  const toast = h('div', {class: `toast-item toast-${kind}`}, h('span', {}, text),
-    h('button', {type: 'button', class: 'toast-close', 'aria-label': t('Close'), onclick: () => toast.remove()}, '×'));
+  const toast = h(
+    'div',
+    {class: `toast-item toast-${kind}`},
+    h('span', {}, text),
+    h('button', {type: 'button', class: 'toast-close', 'aria-label': t('Close'), onclick: () => toast.remove()}, '×'),
+  );
   place.append(toast);
   setTimeout(() => toast.remove(), kind === 'bad' ? 12000 : 6000);
 }

@@ -11,7 +11,16 @@ export function zoneIsKnown(zone) {
 
 // Milliseconds that the zone's clocks are ahead of UTC at an instant.
 function offsetAt(ms, zone) {
-  const parts = new Intl.DateTimeFormat('en-GB', {timeZone: zone, hourCycle: 'h23', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit'}).formatToParts(new Date(ms));
+  const parts = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  }).formatToParts(new Date(ms));
   const of = Object.fromEntries(parts.map(({type, value}) => [type, Number(value)]));
   return Date.UTC(of.year, of.month - 1, of.day, of.hour, of.minute, of.second) - Math.floor(ms / 1000) * 1000;
 }
