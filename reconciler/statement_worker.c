@@ -3,9 +3,9 @@
 // Owner: app; loop thread, but for run().
 #include "reconciler/statement_worker.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,15 +17,19 @@
 #include "common/mq_ring.h"
 #include "reconciler/app.h"
 #include "reconciler/cli.h"
+#include "reconciler/night.h"
 #include "reconciler/statement_fetch.h"
 #include "reconciler/store_statement.h"
 
-#define APPLICATION   "largesse-reconciler-statements"
-#define WAITING_MAX   4
-#define TOLD_MAX      64
-#define DOC_BYTES_MAX (1024 * 1024)
-#define LOOK_EVERY    span_s(30)
-#define FIRST_LOOK    span_s(1)
+#define APPLICATION    "largesse-reconciler-statements"
+#define WAITING_MAX    4
+#define TOLD_MAX       64
+#define DOC_BYTES_MAX  (1024 * 1024)
+#define LOOK_EVERY     span_s(30)
+#define FIRST_LOOK     span_s(1)
+#define STOP_EVERY     span_ms(200)
+#define STOP_TURN_MS   100
+#define STOP_TURNS_MAX 50
 
 // What happened to a fetch, for the log.
 struct told {
@@ -38,7 +42,7 @@ struct work {
   pthread_t thread;
   struct reconciler_conf *conf;  // a copy: the loop's may be replaced meanwhile
   int bell;
-  atomic_bool is_stopped;
+  struct night_stop stop;
   struct web_request *web;  // NULL: fetches what is due
   const char *provider, *date, *file, *reason;
   char *actor;
@@ -66,22 +70,33 @@ struct statement_worker {
 
 // --- the thread
 
+static bool is_stopped(struct work *work)
+{
+  pthread_mutex_lock(&work->stop.lock);
+  bool wanted = work->stop.wanted;
+  pthread_mutex_unlock(&work->stop.lock);
+  return wanted;
+}
+
+static void tell_session(struct work *work, struct db_session *session)
+{
+  pthread_mutex_lock(&work->stop.lock);
+  work->stop.session = session;
+  pthread_mutex_unlock(&work->stop.lock);
+}
+
 static enum result read_body(void *ctx, char *into, size_t room, size_t *out_len)
 {
   struct work *work = ctx;
   size_t left = work->len - work->at, len = left < room ? left : room;
-  if (atomic_load(&work->is_stopped)) return RESULT_CONFLICT;
+  if (is_stopped(work)) return RESULT_CONFLICT;
   if (len > 0) memcpy(into, work->body + work->at, len);
   work->at += len;
   *out_len = len;
   return RESULT_OK;
 }
 
-static bool may_go_on(void *ctx)
-{
-  struct work *work = ctx;
-  return !atomic_load(&work->is_stopped);
-}
+static bool may_go_on(void *ctx) { return !is_stopped(ctx); }
 
 static void on_told(void *ctx, const char *provider, const char *date, enum result result, const char *why)
 {
@@ -130,6 +145,7 @@ static void *run(void *ctx)
   struct db_session *session = NULL;
   char why[DB_WHY_BYTES] = "";
   work->result = db_session_open(&work->conf->daemon.database, APPLICATION, RECONCILER_ROLE, &session, why);
+  tell_session(work, session);
   if (work->result != RESULT_OK) {
     (void)snprintf(work->why, sizeof work->why, "%s", why);
   } else if (work->web != NULL) {
@@ -139,6 +155,7 @@ static void *run(void *ctx)
         .conf = work->conf, .session = session, .may_go_on = may_go_on, .on_told = on_told, .ctx = work};
     work->result = statement_fetch_due(&job, work->why);
   }
+  tell_session(work, NULL);
   db_session_close(session);
   mq_bell_ring(work->bell);
   return NULL;
@@ -151,6 +168,7 @@ static struct work *work_new(struct statement_worker *w)
   struct work *work = MEM_NEW(struct work);
   work->conf = conf_clone(reconciler_conf_table(), &w->conf);
   work->bell = w->bell;
+  night_stop_init(&work->stop);
   buf_init(&work->doc, DOC_BYTES_MAX);
   return work;
 }
@@ -159,6 +177,7 @@ static void work_free(struct work *work)
 {
   conf_free(reconciler_conf_table(), work->conf);
   buf_release(&work->doc);
+  night_stop_release(&work->stop);
   mem_free(work->actor);
   mem_free(work);
 }
@@ -250,12 +269,18 @@ static void on_bell(void *ctx, int what)
   go_on(w);
 }
 
+// What is fetched while the daemon is being stopped is given up, again and again: its statement may just be beginning.
 static void on_look(void *ctx)
 {
   struct statement_worker *w = ctx;
-  w->is_due = fetches(&w->conf);
-  go_on(w);
-  loop_timer_set(w->look, LOOK_EVERY);
+  if (!w->is_stopping) {
+    w->is_due = fetches(&w->conf);
+    go_on(w);
+    loop_timer_set(w->look, LOOK_EVERY);
+  } else if (w->work != NULL && w->work->web == NULL) {
+    night_stop_now(&w->work->stop);
+    loop_timer_set(w->look, STOP_EVERY);
+  }
 }
 
 enum result statement_worker_import(struct statement_worker *w, struct web_request *web, const char *provider,
@@ -301,24 +326,33 @@ void statement_worker_reload(struct statement_worker *w, const struct reconciler
 void statement_worker_stop(struct statement_worker *w)
 {
   w->is_stopping = true;
-  loop_timer_clear(w->look);
-  if (w->work != NULL && w->work->web == NULL) atomic_store(&w->work->is_stopped, true);
+  on_look(w);
 }
 
 bool statement_worker_is_idle(const struct statement_worker *w) { return w->work == NULL && w->waiting_count == 0; }
 
-// The server is away by then, or answers no more: what was not finished is as if it had not come.
+// A thread that does not come back from the database is left to the end of the process, with what it works with.
+static void end_thread(struct statement_worker *w)
+{
+  struct pollfd bell = {.fd = w->bell, .events = POLLIN};
+  for (int i = 0; i < STOP_TURNS_MAX; i++) {
+    night_stop_now(&w->work->stop);
+    if (poll(&bell, 1, STOP_TURN_MS) != 1) continue;
+    pthread_join(w->work->thread, NULL);
+    work_free(w->work);
+    return;
+  }
+  w->bell = -1;
+}
+
+// What was not finished is as if it had not come.
 void statement_worker_free(struct statement_worker *w)
 {
   if (w == NULL) return;
   loop_watch_free(w->watch);
   loop_timer_free(w->look);
-  if (w->work != NULL) {
-    atomic_store(&w->work->is_stopped, true);
-    pthread_join(w->work->thread, NULL);
-    work_free(w->work);
-  }
+  if (w->work != NULL) end_thread(w);
   for (size_t i = 0; i < w->waiting_count; i++) work_free(w->waiting[i]);
-  (void)close(w->bell);
+  if (w->bell >= 0) (void)close(w->bell);
   mem_free(w);
 }
