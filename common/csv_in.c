@@ -69,6 +69,8 @@ void csv_reader_set_delimiter(struct csv_reader *r, char delimiter)
   csv_set_delim(&r->parser, (unsigned char)delimiter);
 }
 
+void csv_reader_set_line(struct csv_reader *r, int64_t line) { r->line = r->row_line = line; }
+
 void csv_reader_free(struct csv_reader *r)
 {
   if (r == NULL) return;

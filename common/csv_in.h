@@ -23,6 +23,7 @@ typedef void csv_row_fn(void *ctx, int64_t line, const struct csv_cell *cells, s
 struct csv_reader;
 struct csv_reader *csv_reader_new(csv_row_fn *on_row, void *ctx);
 void csv_reader_set_delimiter(struct csv_reader *r, char delimiter);  // before the first byte; else it is a comma
+void csv_reader_set_line(struct csv_reader *r, int64_t line);         // the same: the first line's number, else 1
 void csv_reader_free(struct csv_reader *r);                           // NULL is allowed
 // RESULT_INVALID: a quote that is not closed or stands inside a cell; RESULT_TOO_BIG: a row without end. Nothing may be
 // fed after that. csv_reader_line tells where that row begins.

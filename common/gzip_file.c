@@ -20,6 +20,7 @@ struct gzip_writer {
   int fd;  // of its own, so that what zlib leaves at its end can be synced
   gzFile gz;
   bool is_broken;
+  int error;  // of what broke it
 };
 
 struct gzip_reader {
@@ -56,12 +57,19 @@ enum result gzip_writer_open(const char *path, struct gzip_writer **out_writer, 
   return RESULT_OK;
 }
 
+// The first fault counts; errno tells.
+static void break_off(struct gzip_writer *w)
+{
+  if (!w->is_broken) w->error = errno;
+  w->is_broken = true;
+}
+
 void gzip_writer_put(struct gzip_writer *w, const void *bytes, size_t len)
 {
   const char *from = bytes;
   while (len > 0 && !w->is_broken) {
     unsigned n = len > CHUNK_BYTES ? CHUNK_BYTES : (unsigned)len;
-    if (gzwrite(w->gz, from, n) != (int)n) w->is_broken = true;
+    if (gzwrite(w->gz, from, n) != (int)n) break_off(w);
     from += n;
     len -= n;
   }
@@ -69,11 +77,11 @@ void gzip_writer_put(struct gzip_writer *w, const void *bytes, size_t len)
 
 enum result gzip_writer_end(struct gzip_writer *w, char out_why[GZIP_WHY_BYTES])
 {
+  if (gzclose_w(w->gz) != Z_OK) break_off(w);
+  if (!w->is_broken && fsync(w->fd) != 0) break_off(w);
+  if (close(w->fd) != 0) break_off(w);
   bool is_whole = !w->is_broken;
-  if (gzclose_w(w->gz) != Z_OK) is_whole = false;
-  if (is_whole && fsync(w->fd) != 0) is_whole = false;
-  int error = errno;
-  if (close(w->fd) != 0) is_whole = false;
+  int error = w->error;
   mem_free(w);
   if (is_whole) return RESULT_OK;
   (void)snprintf(out_why, GZIP_WHY_BYTES, "cannot write: %s", strerror(error));

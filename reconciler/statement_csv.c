@@ -23,6 +23,8 @@ struct held_row {
 struct statement_csv {
   struct statement_sink *sink;
   struct csv_reader *reader;
+  int64_t skipped;                  // lines before the header
+  bool after_cr;                    // that of one of them
   bool has_header;                  // it has been read, or there is none
   size_t places[STATEMENT_FIELDS];  // from 1; 0: there is none
   size_t footers;
@@ -125,7 +127,7 @@ static void on_row(void *ctx, int64_t line, const struct csv_cell *cells, size_t
   struct statement_csv *c = ctx;
   const struct statement_conf *conf = c->sink->profile->conf;
   size_t comment = strlen(conf->comment);
-  if (c->sink->result != RESULT_OK || line <= conf->skip_lines) return;
+  if (c->sink->result != RESULT_OK) return;
   if (comment > 0 && count > 0 && cells[0].len >= comment && memcmp(cells[0].bytes, conf->comment, comment) == 0)
     return;
   if (c->has_header) {
@@ -143,6 +145,7 @@ struct statement_csv *statement_csv_new(struct statement_sink *sink)
   c->sink = sink;
   c->reader = csv_reader_new(on_row, c);
   csv_reader_set_delimiter(c->reader, sink->profile->delimiter);
+  csv_reader_set_line(c->reader, conf->skip_lines + 1);
   c->footers = (size_t)conf->footer_rows;
   for (size_t i = 0; i < FOOTERS_MAX; i++) buf_init(&c->held[i].bytes, ROW_MAX);
   c->has_header = !conf->header;
@@ -168,9 +171,24 @@ static void judge(struct statement_csv *c, enum result result)
   if (result == RESULT_TOO_BIG) (void)statement_sink_refuse(c->sink, line, "a row without an end");
 }
 
+// The lines before the header are prose: a quote in them means nothing. Returns how many of the bytes are theirs.
+static size_t skip_lines(struct statement_csv *c, const char *bytes, size_t len)
+{
+  size_t i = 0;
+  for (; i < len; i++) {
+    bool is_rest = c->after_cr && bytes[i] == '\n';  // CRLF is one end
+    if (!is_rest && c->skipped == c->sink->profile->conf->skip_lines) break;
+    c->after_cr = bytes[i] == '\r';
+    if (!is_rest && (bytes[i] == '\n' || bytes[i] == '\r')) c->skipped++;
+  }
+  if (i < len) c->after_cr = false;
+  return i;
+}
+
 void statement_csv_feed(struct statement_csv *c, const char *bytes, size_t len)
 {
-  if (c->sink->result == RESULT_OK) judge(c, csv_reader_feed(c->reader, bytes, len));
+  size_t skipped = skip_lines(c, bytes, len);
+  if (c->sink->result == RESULT_OK) judge(c, csv_reader_feed(c->reader, bytes + skipped, len - skipped));
 }
 
 // --- the end

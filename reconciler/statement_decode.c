@@ -66,7 +66,7 @@ static enum result convert(struct statement_decoder *d, char **at, size_t *left,
     int error = errno;
     put(d, piece, sizeof piece - room, out);
     if (done != (size_t)-1 || error == E2BIG) continue;
-    if (error == EINVAL && *left < CARRIED_MAX) return RESULT_OK;
+    if (error == EINVAL && *left < CARRIED_MAX) break;
     return refuse(d, "has bytes that are not of the profile's encoding");
   }
   return buf_result(out);
@@ -107,9 +107,15 @@ cleanup:
   return result;
 }
 
-enum result statement_decoder_end(struct statement_decoder *d)
+// Some encodings hold a letter back until they know that no accent follows.
+enum result statement_decoder_end(struct statement_decoder *d, struct buf *out)
 {
-  return d->carried_len == 0 ? RESULT_OK : refuse(d, "ends within a character");
+  char piece[64], *to = piece;
+  size_t room = sizeof piece;
+  if (d->carried_len > 0 || iconv(d->iconv, NULL, NULL, &to, &room) == (size_t)-1)
+    return refuse(d, "ends within a character");
+  put(d, piece, sizeof piece - room, out);
+  return buf_result(out);
 }
 
 int64_t statement_decoder_line(const struct statement_decoder *d) { return d->line; }

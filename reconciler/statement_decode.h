@@ -14,6 +14,6 @@ void statement_decoder_free(struct statement_decoder *d);  // NULL is allowed
 // encoding, or a file that ends within a character.
 MUST_CHECK enum result statement_decoder_feed(struct statement_decoder *d, const char *bytes, size_t len,
                                               struct buf *out);
-MUST_CHECK enum result statement_decoder_end(struct statement_decoder *d);
+MUST_CHECK enum result statement_decoder_end(struct statement_decoder *d, struct buf *out);
 int64_t statement_decoder_line(const struct statement_decoder *d);  // that was reached, from 1
 const char *statement_decoder_why(const struct statement_decoder *d);

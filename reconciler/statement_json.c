@@ -93,15 +93,25 @@ static const char *skip_value(const char *at)
   return at;
 }
 
+// Whether a text between quotes, as it is written, is this name; many write "\u91d1\u989d" for 金额.
+static bool is_name(const char *text, size_t len, const char *name)
+{
+  if (memchr(text, '\\', len) == NULL) return len == strlen(name) + 2 && memcmp(text + 1, name, len - 2) == 0;
+  json_t *decoded = json_loadb(text, len, JSON_DECODE_ANY, NULL);
+  const char *value = json_string_value(decoded);
+  bool is_same = value != NULL && strcmp(value, name) == 0;
+  json_decref(decoded);
+  return is_same;
+}
+
 // The value of a member; NULL: there is none.
 static const char *find_member(const char *object, const char *name)
 {
-  size_t len = strlen(name);
   const char *at = skip_blank(object + 1);
   while (*at == '"') {
-    const char *key = at + 1;
+    const char *key = at;
     at = skip_text(at);
-    bool is_found = (size_t)(at - 1 - key) == len && memcmp(key, name, len) == 0;
+    bool is_found = is_name(key, (size_t)(at - key), name);
     at = skip_blank(skip_blank(at) + 1);
     if (is_found) return at;
     at = skip_blank(skip_value(at));
@@ -177,7 +187,7 @@ static void refuse(struct statement_json *j, const char *why) { (void)statement_
 
 static void take_text(struct statement_json *j, char c)
 {
-  if (j->is_key && c != '"' && j->key.len < KEY_BYTES_MAX) buf_putc(&j->key, c);
+  if (j->is_key) buf_putc(&j->key, c);  // what is longer than a key may be fits none
   if (j->is_escaped)
     j->is_escaped = false;
   else if (c == '\\')
@@ -186,34 +196,47 @@ static void take_text(struct statement_json *j, char c)
     j->in_text = false;
 }
 
+// A bracket outside objects of the list: what it closes is no more on the way there.
+static void close_bracket(struct statement_json *j)
+{
+  j->depth--;
+  if (j->matched >= j->depth) j->matched = j->depth > 0 ? j->depth - 1 : 0;
+  j->is_over = j->depth == 0;
+}
+
+static void open_bracket(struct statement_json *j, char c)
+{
+  if (j->key_matches) j->matched++;
+  bool is_there = c == '[' && j->matched == j->items.count && j->depth == j->matched;
+  j->key_matches = false;
+  j->depth++;
+  if (j->depth > JSON_DEPTH_MAX) refuse(j, "is too deep");
+  if (!is_there) return;
+  if (j->has_found) refuse(j, "has the profile's list twice");
+  j->array_depth = j->depth;
+  j->has_found = true;
+  j->wants_comma = false;
+}
+
 // Outside the array: which members lead to it.
 static void take_outside(struct statement_json *j, char c)
 {
   const struct pointer *p = &j->items;
-  if (c == '"') {
+  if (j->is_over && !is_blank(c)) {
+    refuse(j, "is no JSON: something stands behind its end");
+  } else if (c == '"') {
     j->in_text = j->is_key = true;
     buf_clear(&j->key);
+    buf_putc(&j->key, c);
   } else if (c == ':') {
-    j->key_matches =
-        j->matched < p->count && j->depth == j->matched + 1 && strcmp(buf_text(&j->key), p->tokens[j->matched]) == 0;
+    j->key_matches = j->matched < p->count && j->depth == j->matched + 1 && buf_result(&j->key) == RESULT_OK &&
+                     is_name(buf_text(&j->key), j->key.len, p->tokens[j->matched]);
   } else if (c == '{' || c == '[') {
-    if (j->key_matches) j->matched++;
-    bool is_there = j->matched == p->count && j->depth == j->matched;
-    j->depth++;
-    if (j->depth > JSON_DEPTH_MAX) refuse(j, "is too deep");
-    if (is_there && !j->has_found && c == '[') {
-      j->array_depth = j->depth;
-      j->has_found = true;
-      j->wants_comma = false;
-    }
-    j->key_matches = false;
+    open_bracket(j, c);
+  } else if ((c == '}' || c == ']') && j->depth > 0) {
+    close_bracket(j);
   } else if (c == '}' || c == ']') {
-    if (j->depth == 0) {
-      refuse(j, "is no JSON: a bracket too many");
-      return;
-    }
-    j->depth--;
-    if (j->matched > j->depth) j->matched = j->depth;
+    refuse(j, "is no JSON: a bracket too many");
   } else if (c == ',') {
     j->key_matches = false;
   }
@@ -232,8 +255,7 @@ static void take_in_array(struct statement_json *j, char c)
   if (is_blank(c)) return;
   if (c == ']') {
     j->array_depth = 0;
-    j->depth--;
-    if (j->matched > j->depth) j->matched = j->depth;
+    close_bracket(j);
   } else if (c == ',' && j->wants_comma) {
     j->wants_comma = false;
   } else if (c == '{' && !j->wants_comma) {
@@ -313,7 +335,7 @@ struct statement_json *statement_json_new(struct statement_sink *sink)
   j->line = 1;
   buf_init(&j->object, OBJECT_BYTES_MAX);
   buf_init(&j->values, 2 * OBJECT_BYTES_MAX);
-  buf_init(&j->key, KEY_BYTES_MAX + 8);
+  buf_init(&j->key, KEY_BYTES_MAX);
   pointer_init(&j->items, sink->profile->conf->items);
   for (size_t i = 0; i < STATEMENT_FIELDS; i++) pointer_init(&j->columns[i], sink->profile->conf->columns[i]);
   return j;

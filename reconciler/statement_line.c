@@ -11,6 +11,7 @@
 #define SHOWN_BYTES 40
 #define TIME_BYTES  80
 #define US_PER_S    INT64_C(1000000)
+#define US_MAX      (INT64_C(253402300800) * US_PER_S - 1)  // the end of the year 9999, as in texts
 
 static const char *const names[] = {"request_id", "user", "type", "status", "amount", "currency", "at", "ref"};
 
@@ -161,8 +162,9 @@ enum result statement_profile_total(const struct statement_profile *p, struct st
 static enum result read_number_time(struct statement_text text, int64_t unit_us, int64_t *out_us)
 {
   int64_t n = 0;
-  if (text_to_i64(text.bytes, text.len, &n) != RESULT_OK || n < 0) return RESULT_INVALID;
-  return __builtin_mul_overflow(n, unit_us, out_us) ? RESULT_INVALID : RESULT_OK;
+  if (text_to_i64(text.bytes, text.len, &n) != RESULT_OK || n < 0 || n > US_MAX / unit_us) return RESULT_INVALID;
+  *out_us = n * unit_us;
+  return RESULT_OK;
 }
 
 // Up to six digits behind a decimal point count; further ones do not.

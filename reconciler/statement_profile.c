@@ -66,6 +66,8 @@ static enum result check_columns(const struct statement_conf *c, struct conf_fau
     return FAIL(fault, "types: must say what the words of the type column mean");
   if (c->columns[STATEMENT_STATUS] != NULL && c->statuses.count == 0)
     return FAIL(fault, "statuses: must say what the words of the status column mean");
+  if (strchr(c->encoding, '/') != NULL)
+    return FAIL(fault, "encoding: must be a name alone: what is not of the encoding refuses the file");
   int exponent;
   if (c->currency != NULL && !money_exponent(c->currency, &exponent))
     return FAIL(fault, "currency: must be three capital letters");

@@ -105,8 +105,11 @@ enum result statement_reader_feed(struct statement_reader *r, const char *bytes,
 enum result statement_reader_end(struct statement_reader *r)
 {
   if (r->sink.result != RESULT_OK) return r->sink.result;
-  if (statement_decoder_end(r->decoder) != RESULT_OK)
+  buf_clear(&r->text);
+  if (statement_decoder_end(r->decoder, &r->text) != RESULT_OK)
     return statement_sink_refuse(&r->sink, statement_decoder_line(r->decoder), statement_decoder_why(r->decoder));
+  hand_on(r);
+  if (r->sink.result != RESULT_OK) return r->sink.result;
   if (r->csv != NULL)
     statement_csv_end(r->csv);
   else

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of an archived activity: what is written is read again, and any other byte is noticed.
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/gzip_file.h"
@@ -165,6 +168,27 @@ static void months_are_read(void **state)
   for (size_t i = 0; i < ARRAY_LEN(others); i++) assert_false(archive_is_month(others[i]));
 }
 
+// The fault is told although its errno is long gone.
+static void a_full_disk_is_named(void **state)
+{
+  struct place *p = *state;
+  char why[GZIP_WHY_BYTES] = "";
+  struct gzip_writer *w = NULL;
+  uint64_t noise[1024], seed = 1;
+  const struct rlimit small = {.rlim_cur = 4096, .rlim_max = RLIM_INFINITY}, none = {RLIM_INFINITY, RLIM_INFINITY};
+  (void)signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(gzip_writer_open(p->path, &w, why), RESULT_OK);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+  for (size_t round = 0; round < 256; round++) {
+    for (size_t i = 0; i < 1024; i++) noise[i] = seed = seed * 6364136223846793005u + 1442695040888963407u;
+    gzip_writer_put(w, noise, sizeof noise);
+  }
+  errno = 0;
+  assert_int_equal(gzip_writer_end(w, why), RESULT_UNAVAILABLE);
+  assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+  assert_string_equal(why, "cannot write: File too large");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -172,6 +196,7 @@ int main(void)
       cmocka_unit_test_setup_teardown(a_file_that_exists_is_not_written_over, set_up, tear_down),
       cmocka_unit_test_setup_teardown(any_other_byte_is_noticed, set_up, tear_down),
       cmocka_unit_test_setup_teardown(what_is_no_archive_is_named, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_full_disk_is_named, set_up, tear_down),
       cmocka_unit_test(months_are_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,9 @@ static void encodings(void **state)
   reads_as(profile, "id,type\n1-2,\xb3\xe4\xd6\xb5\n", 17, "2:credit 1-2=1/2; ");
   (void)snprintf(profile, sizeof profile, "encoding: latin1, %sGutschrift f\xc3\xbcr: credit}", columns);
   reads_as(profile, "id,type\n1-2,Gutschrift f\xfcr\n", 27, "2:credit 1-2=1/2; ");
+  // The last letter is held back for an accent, and belongs to the file all the same.
+  reads_as("encoding: windows-1258, columns: {request_id: id, ref: ref}", "id,ref\n1-2,DONE", 15,
+           "2:credit 1-2=1/2 #DONE; ");
   // What is not of the encoding refuses the file, and says where.
   (void)snprintf(profile, sizeof profile, "%s'*': credit}", columns);
   reads_as(profile, "id,type\n1-2,a\n1-3,\xb3\xe4\n", 20, "line 3: has bytes that are not of the profile's encoding");
@@ -191,6 +194,10 @@ static void times(void **state)
                 "id,at\n1-2,01/01/1970 01:00 +0100\n", "2:credit 1-2=1/2 @0; ");
   text_reads_as("columns: {request_id: id, at: at}, time_format: unix", "id,at\n1-2,5\n",
                 "2:credit 1-2=1/2 @5000000; ");
+  text_reads_as("columns: {request_id: id, at: at}, time_format: unix_ms", "id,at\n1-2,253402300799999\n",
+                "2:credit 1-2=1/2 @253402300799999000; ");
+  text_reads_as("columns: {request_id: id, at: at}, time_format: unix", "id,at\n1-2,9223372036854\n",
+                "line 2: at (at) \"9223372036854\": is no time as the profile writes it");
   text_reads_as("columns: {request_id: id, at: at}, time_format: '%Y-%m-%d'", "id,at\n1-2,2027-02-30\n",
                 "line 2: at (at) \"2027-02-30\": is no time as the profile writes it");
   text_reads_as("columns: {request_id: id, at: at}", "id,at\n1-2,2027-02-28 10:00:00\n",
@@ -212,6 +219,9 @@ static void heads_and_tails(void **state)
   text_reads_as(bill, "Bill of 2026-11-29\n\nid,a\n1-2,5\n",
                 "line 4: there are fewer rows than the profile's footer has");
   text_reads_as("header: false, columns: {request_id: 2, amount: 1}", "5,1-2\n", "1:credit 1-2=1/2 5; ");
+  // Prose before the header is not CSV.
+  text_reads_as("skip_lines: 2, columns: {request_id: id}", "Bill of \"A\r\n\"\r\nid\r\n1-2\r\n", "4:credit 1-2=1/2; ");
+  text_reads_as("skip_lines: 2, columns: {request_id: id}", "Bill\n", "there is no header: the file is empty");
 }
 
 static void json(void **state)
@@ -240,6 +250,24 @@ static void json(void **state)
                 "1:credit 1-2=1/2; 3:credit 1-3=1/3; ");
 }
 
+// Lists that are not the one the profile means, and what is not JSON around it.
+static void json_around_the_list(void **state)
+{
+  (void)state;
+  const char *list = "format: json, items: /data/rows, columns: {request_id: /id}";
+  text_reads_as(list, "{\"data\": {\"n\": 1}, \"other\": {\"rows\": [{\"id\": \"1-2\"}]}}",
+                "there is no list where the profile's items says");
+  text_reads_as(list, "{\"data\": {\"rows\": []}, \"other\": {\"rows\": [{\"id\": \"1-2\"}]}}", "");
+  text_reads_as(list, "{\"data\": {\"rows\": [{\"id\": \"1-2\"}], \"rows\": [{\"id\": \"1-3\"}]}}",
+                "line 1: has the profile's list twice");
+  text_reads_as("format: json, columns: {request_id: /id}", "[{\"id\": \"1-2\"}]\n[{\"id\": \"1-3\"}]\n",
+                "line 2: is no JSON: something stands behind its end");
+  // Names of members may be written with escapes.
+  text_reads_as("format: json, items: /\xe6\x95\xb0\xe6\x8d\xae, columns: {request_id: /\xe5\x8d\x95\xe5\x8f\xb7}",
+                "{\"\\u6570\\u636e\": [{\"\\u5355\\u53f7\": \"1-2\"}, {\"\xe5\x8d\x95\xe5\x8f\xb7\": \"1-3\"}]}",
+                "1:credit 1-2=1/2; 1:credit 1-3=1/3; ");
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -251,6 +279,7 @@ int main(void)
       cmocka_unit_test(times),
       cmocka_unit_test(heads_and_tails),
       cmocka_unit_test(json),
+      cmocka_unit_test(json_around_the_list),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

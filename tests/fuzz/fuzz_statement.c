@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fuzzes statements of providers: no input crashes, pieces of any size give the same lines or the same fault as the
+// whole, and what is handed on fits the batch it is stored with. libFuzzer entry; one thread.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/compiler.h"
+#include "common/text.h"
+#include "reconciler/config.h"
+#include "reconciler/statement_read.h"
+#include "reconciler/store_statement.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CHECK(condition)       \
+  do {                         \
+    if (!(condition)) abort(); \
+  } while (0)
+
+#define FIELDS(of) \
+  "columns: {request_id: " of "id, amount: " of "amount, currency: " of "cur, at: " of "at, ref: " of "ref}"
+
+static const char *const profiles[] = {
+    FIELDS("") ", unit: major",
+    FIELDS("") ", encoding: gb18030, delimiter: ';', strip: '`', time_format: unix, fallback: [reference]",
+    FIELDS("") ", encoding: utf-16, comment: '#', time_format: unix_ms",
+    FIELDS("") ", encoding: windows-1258, decimal: ',', grouping: '.', unit: major, skip_lines: 1, footer_rows: 2, "
+               "trailer: {row: 2, count: 1, total: 2}, time_format: '%Y-%m-%d %H:%M:%S'",
+    FIELDS("/") ", format: json, items: /data/rows, unit: major",
+    FIELDS("/") ", format: jsonl, time_format: unix",
+    "header: false, columns: {request_id: 2, amount: 1, type: 128}, types: {'*': credit}",
+};
+
+struct reading {
+  struct buf lines;
+  struct statement_batch batch;
+};
+
+static enum result put_line(void *ctx, const struct statement_line *l)
+{
+  struct reading *r = ctx;
+  CHECK(l->request_id.len <= STATEMENT_TEXT_MAX && l->user.len <= STATEMENT_TEXT_MAX &&
+        l->ref.len <= STATEMENT_TEXT_MAX);
+  CHECK(l->amount >= 0 && (!l->has_claim || (l->activity_id > 0 && l->claim_id > 0)));
+  if (l->ref.len > 0) CHECK(text_is_utf8(l->ref.bytes, l->ref.len));
+  buf_printf(&r->lines, "%" PRId64 " %d %d %" PRId64 " %s %" PRId64 " ", l->line, (int)l->kind, (int)l->status,
+             l->signed_amount, l->currency, l->at_us);
+  buf_append(&r->lines, l->request_id.bytes, l->request_id.len);
+  buf_append(&r->lines, l->ref.bytes, l->ref.len);
+  statement_batch_add(&r->batch, l);
+  if (statement_batch_is_full(&r->batch)) statement_batch_clear(&r->batch);
+  CHECK(buf_result(&r->batch.texts) == RESULT_OK);
+  return RESULT_OK;
+}
+
+static void read_all(const struct statement_profile *p, const char *bytes, size_t len, size_t piece,
+                     struct reading *out)
+{
+  struct statement_reader *r = NULL;
+  enum result result = RESULT_OK;
+  buf_init(&out->lines, 1u << 24);
+  statement_batch_init(&out->batch);
+  CHECK(statement_reader_new(p, put_line, out, &r) == RESULT_OK);
+  for (size_t at = 0; at < len && result == RESULT_OK; at += piece)
+    result = statement_reader_feed(r, bytes + at, len - at < piece ? len - at : piece);
+  if (result == RESULT_OK) result = statement_reader_end(r);
+  CHECK((result == RESULT_OK) == (statement_reader_why(r)[0] == '\0'));
+  CHECK(text_is_utf8(statement_reader_why(r), strlen(statement_reader_why(r))));
+  buf_puts(&out->lines, statement_reader_why(r));
+  statement_reader_free(r);
+}
+
+static void reading_release(struct reading *r)
+{
+  buf_release(&r->lines);
+  statement_batch_release(&r->batch);
+}
+
+static void check(const struct statement_conf *conf, const char *bytes, size_t len, size_t piece)
+{
+  struct statement_profile p;
+  struct conf_fault fault = {.text = ""};
+  struct reading whole, pieces;
+  CHECK(statement_profile_compile("shop", conf, &p, &fault) == RESULT_OK);
+  read_all(&p, bytes, len, len, &whole);
+  read_all(&p, bytes, len, piece, &pieces);
+  CHECK(whole.lines.len == pieces.lines.len);
+  CHECK(memcmp(buf_text(&whole.lines), buf_text(&pieces.lines), whole.lines.len) == 0);
+  reading_release(&whole);
+  reading_release(&pieces);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  struct buf yaml;
+  void *config = NULL;
+  struct conf_fault fault = {.text = ""};
+  if (size < 3) return 0;
+  buf_init(&yaml, 4096);
+  buf_printf(&yaml, "reconciler: {statements: {shop: {%s}}}\n", profiles[data[size - 1] % ARRAY_LEN(profiles)]);
+  CHECK(conf_parse(reconciler_conf_table(), "x", yaml.data, yaml.len, &config, &fault) == RESULT_OK);
+  const struct reconciler_conf *conf = config;
+  check(statement_profile_find(&conf->statements, "shop"), (const char *)data, size - 2, 1 + data[size - 2] % 16);
+  conf_free(reconciler_conf_table(), config);
+  buf_release(&yaml);
+  return 0;
+}
