@@ -103,7 +103,7 @@ begin
    where s.provider = v_s.provider and s.business_date = v_s.business_date and s.state = 'active' and s.id <> i_statement_id;
   if not found then return false; end if;
   update largesse.statement s set state = 'active', superseded_by = null where s.id = i_statement_id;
-  perform largesse.statement_match(i_statement_id, true, i_findings_max);
+  perform largesse.statement_match(i_statement_id, false, i_findings_max);
   perform largesse.log_append(i_actor, 'statement.import', v_s.provider || '/' || v_s.business_date, i_reason,
                               jsonb_build_object('statementId', i_statement_id::text, 'file', v_s.file, 'inForceAgain', true));
   return true;

@@ -106,7 +106,7 @@ end $$;
 -- request id. Without a reference equal payments are no duplicates unless they name the same claim. Parameters: i_statement. Result: none. Locks: the lines. Errors: none.
 create or replace function largesse.statement_mark_duplicates(i_statement largesse.statement) returns void
 language plpgsql volatile
-set search_path = largesse, pg_temp set jit = off set work_mem = '128MB'
+set search_path = largesse, pg_temp set jit = off set work_mem = '128MB' set plan_cache_mode = force_custom_plan
 as $$
 begin
   with by_claim as materialized (
@@ -133,22 +133,51 @@ begin
          actual = case v.outcome when 'duplicate_line' then format('line %s says again what line %s says%s', l.line, v.first_line, coalesce(', reference ' || nullif(l.ref, ''), ''))
                                  else format('lines %s and %s: moved twice, under references %s and %s', v.first_line, l.line, v.first_ref, l.ref) end
     from verdict v where l.statement_id = i_statement.id and l.line = v.line;
-  -- What was done outside the statement's time may stand in another one.
-  with edge as materialized (
-    select l.line, l.activity_id, l.claim_id, l.kind, l.ref
+  -- It may stand in another statement: that of the next day, or of a day long after.
+  with theirs as (
+    select distinct on (l.line) l.line, o.line as other_line, o.ref, o.business_date
       from largesse.statement_line l
+      join (select o.*, s.business_date from largesse.statement_line o join largesse.statement s on s.id = o.statement_id and s.state = 'active' where o.statement_id < i_statement.id
+            union all  -- so that the index leads past the line in hand
+            select o.*, s.business_date from largesse.statement_line o join largesse.statement s on s.id = o.statement_id and s.state = 'active' where o.statement_id > i_statement.id) o
+        on o.activity_id = l.activity_id and o.claim_id = l.claim_id and o.kind = l.kind and o.provider = l.provider and o.status = 'done'
+           and o.outcome not in ('duplicate_line', 'duplicate_effect')
      where l.statement_id = i_statement.id and l.claim_id is not null and l.status = 'done' and l.outcome = 'matched'
-       and not coalesce(l.at >= i_statement.from_at + i_statement.grace and l.at < i_statement.until_at - i_statement.grace, false)
+     order by l.line, o.statement_id, o.line
   )
   update largesse.statement_line l
      set outcome = case when l.ref = '' or o.ref = '' or l.ref = o.ref then 'duplicate_line' else 'duplicate_effect' end,
          expected = 'one line about it, and one movement',
-         actual = format('line %s; also line %s of the statement of %s%s', l.line, o.line, o.business_date, coalesce(', reference ' || nullif(o.ref, ''), ''))
-    from edge e cross join lateral (
-      select o.line, o.ref, s.business_date from largesse.statement_line o join largesse.statement s on s.id = o.statement_id and s.state = 'active'
-       where o.activity_id = e.activity_id and o.claim_id = e.claim_id and o.kind = e.kind and o.provider = i_statement.provider
-         and o.statement_id <> i_statement.id and o.status = 'done' and o.outcome not in ('duplicate_line', 'duplicate_effect') limit 1) o
-   where l.statement_id = i_statement.id and l.line = e.line;
+         actual = format('line %s; also line %s of the statement of %s%s', l.line, o.other_line, o.business_date, coalesce(', reference ' || nullif(o.ref, ''), ''))
+    from theirs o
+   where l.statement_id = i_statement.id and l.line = o.line;
+end $$;
+
+-- Lines of other statements that said once more what a file said for which a corrected one has come: they are looked at again, before those of the corrected one.
+-- Parameters: i_statement: the corrected one. Result: the statements that have such lines. Locks: the lines. Errors: none.
+create or replace function largesse.statement_free_duplicates(i_statement largesse.statement) returns bigint[]
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off
+as $$
+declare
+  v_freed bigint[];
+  v_s     largesse.statement;
+begin
+  with freed as (
+    update largesse.statement_line l set outcome = 'matched', expected = null, actual = null
+      from largesse.statement s
+     where s.id = l.statement_id and s.state = 'active' and l.provider = i_statement.provider and l.statement_id <> i_statement.id
+       and l.outcome in ('duplicate_line', 'duplicate_effect')
+       and exists (select from largesse.statement_line o join largesse.statement old on old.id = o.statement_id and old.superseded_by = i_statement.id
+                    where o.activity_id = l.activity_id and o.claim_id = l.claim_id and o.kind = l.kind and o.provider = l.provider)
+    returning l.statement_id
+  )
+  select coalesce(array_agg(distinct f.statement_id), '{}') into v_freed from freed f;
+  for v_s in select * from largesse.statement s where s.id = any (v_freed) order by s.id loop
+    perform largesse.statement_mark_duplicates(v_s);
+    perform largesse.statement_judge(v_s.provider, v_s.id);
+  end loop;
+  return v_freed;
 end $$;
 
 -- Judges lines by what we hold. Parameters: i_provider, i_statement_id: all its lines that are no duplicates; null: those of the provider's statements that are open,
@@ -181,7 +210,7 @@ begin
       cross join lateral (select case when c.id is null or w.provider is distinct from l.provider then 'none'
                                       else case l.kind when 'credit' then largesse.claim_credit_state(c) when 'reverse' then largesse.claim_reverse_state(c)
                                                        when 'payment' then largesse.claim_payment_state(c) else largesse.claim_refund_state(c) end end as state) h
-      cross join lateral (select $1 >= greatest(l.at, s.imported_at) + s.grace as is_overdue,
+      cross join lateral (select $1 >= greatest(least(l.at, s.until_at), s.imported_at) + s.grace as is_overdue,  -- whatever instant a line names
                                  case when l.status = 'done' then false
                                       else exists (select from largesse.statement_line o join largesse.statement os on os.id = o.statement_id and os.state = 'active'
                                                     where o.activity_id = l.activity_id and o.claim_id = l.claim_id and o.kind = l.kind and o.provider = l.provider
@@ -234,13 +263,15 @@ begin
        and not exists (select from largesse.statement_line l
                         where l.statement_id = i_statement.id and l.activity_id = m.activity_id and l.claim_id = m.claim_id and l.kind = m.kind and l.outcome <> 'ignored')
   )
-  insert into largesse.statement_item (provider, activity_id, claim_id, kind, statement_id, at, amount, currency, seen_at, due_at)
+  insert into largesse.statement_item as i (provider, activity_id, claim_id, kind, statement_id, at, amount, currency, seen_at, due_at)
     select i_statement.provider, m.activity_id, m.claim_id, m.kind, i_statement.id, m.at, m.amount, m.currency, largesse.clock_now(), m.at + i_statement.grace
       from lacking m
      where not exists (select from largesse.statement_line l join largesse.statement s on s.id = l.statement_id and s.state = 'active'
                         where l.activity_id = m.activity_id and l.claim_id = m.claim_id and l.kind = m.kind and l.provider = i_statement.provider and l.outcome <> 'ignored')
      order by m.activity_id, m.claim_id, m.kind
-  on conflict on constraint statement_item_pkey do nothing;
+  -- Where the file that lacked it was corrected and lacks it still, it is the corrected one that does.
+  on conflict on constraint statement_item_pkey do update set statement_id = excluded.statement_id
+    where not exists (select from largesse.statement s where s.id = i.statement_id and s.state = 'active');
 end $$;
 
 -- What was lacking and has a line now, or is not held to have moved any more, is lacking no longer; what is past its grace is missing: a statement that covers that instant
@@ -289,10 +320,11 @@ set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_s       largesse.statement;
+  v_freed   bigint[] := '{}';
   v_touched bigint[];
 begin
-  select s.* into strict v_s from largesse.statement s where s.id = i_statement_id;
-  perform largesse.statement_lock(v_s.provider);
+  perform largesse.statement_lock((select s.provider from largesse.statement s where s.id = i_statement_id));
+  select s.* into strict v_s from largesse.statement s where s.id = i_statement_id;  -- as it is when nobody else imports
   if v_s.state = 'active' then
     if i_is_new and v_s.lines > 1000 then analyze largesse.statement_line; end if;
     if not i_is_new then
@@ -300,11 +332,12 @@ begin
        where l.statement_id = i_statement_id and l.outcome in ('duplicate_line', 'duplicate_effect');
     end if;
     perform largesse.statement_resolve(v_s);
+    v_freed := largesse.statement_free_duplicates(v_s);
     perform largesse.statement_mark_duplicates(v_s);
     perform largesse.statement_judge(v_s.provider, i_statement_id);
     perform largesse.statement_find_missing(v_s);
   end if;
-  v_touched := largesse.statement_judge(v_s.provider, null, case v_s.state when 'active' then i_statement_id end) || largesse.statement_settle_items(v_s.provider) || i_statement_id
+  v_touched := v_freed || largesse.statement_judge(v_s.provider, null, case v_s.state when 'active' then i_statement_id end) || largesse.statement_settle_items(v_s.provider) || i_statement_id
                || array(select s.id from largesse.statement s where s.superseded_by = i_statement_id);
   perform largesse.statement_tell(v_s.provider, v_touched, i_findings_max);
 end $$;

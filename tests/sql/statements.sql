@@ -270,6 +270,45 @@ select probe.expect('B120 nothing found', probe.findings(), 'none');
 select probe.import(null, 'by its lines', array[row(2, probe.request(61), 'credit', 250, 'EUR', '2027-05-01 06:59:59Z', 'ref61', null, '61')]::probe.line[], '{}', 'America/Vancouver');
 select probe.expect('by its lines', (select business_date::text from largesse.statement order by id desc limit 1), '2027-04-30');
 
+-- --- delivered twice under one request id, on two days, whichever day's file comes first
+select probe.delivered('2027-05-10 12:00Z', u) from generate_series(71, 72) u;
+select probe.clock_set('2027-05-20 02:00Z');
+create function probe.twice(i_user bigint, i_n bigint) returns probe.line language sql as $$
+  select row(2, probe.request(i_user), 'credit', 250, 'EUR', timestamptz '2027-05-09 12:00Z' + i_n * interval '1 day', 'ref' || i_user || repeat('again', i_n::int - 1), null, i_user)::probe.line
+$$;
+select probe.import('2027-05-10', 'once', array[probe.twice(71, 1)]);
+select probe.import('2027-05-11', 'twice', array[probe.twice(71, 2), row(3, probe.request(72), 'credit', 250, 'EUR', '2027-05-11 12:00Z', 'ref72again', null, '72')::probe.line]);
+select probe.expect('twice on two days', probe.findings(), 'duplicate_effect 71 250');
+select probe.import('2027-05-10', 'once, corrected', array[probe.twice(71, 1), row(3, probe.request(72), 'credit', 250, 'EUR', '2027-05-10 12:00Z', 'ref72', null, '72')::probe.line]);
+select probe.expect('the later file was first', probe.findings(), 'duplicate_effect 71 250, duplicate_effect 72 250');
+-- The file for the other day is corrected: what is there once now is no duplicate; and in force again, it is one again.
+select probe.import('2027-05-10', 'without', array[row(3, probe.request(72), 'credit', 250, 'EUR', '2027-05-10 12:00Z', 'ref72', null, '72')::probe.line]);
+select probe.expect('corrected', probe.findings(), 'duplicate_effect 72 250');
+select probe.expect('and counted', probe.counts((select id::text from largesse.statement where business_date = '2027-05-11')), 'duplicates=1 findings=1 matched=1');
+select probe.import('2027-05-10', 'once, corrected', '{}');
+select probe.expect('in force again', probe.findings(), 'duplicate_effect 71 250, duplicate_effect 72 250');
+select probe.import('2027-05-11', 'nothing twice', '{}');
+select probe.expect('taken back there', probe.findings(), 'none');
+
+-- What a corrected file lacks as well is what that file lacks.
+select probe.delivered('2027-05-12 12:00Z', 73);
+select probe.clock_set('2027-05-20 02:00Z');
+select probe.expect('lacking', probe.counts(probe.import('2027-05-12', 'lacking', '{}')), 'findings=1 missingAtProvider=1');
+select probe.expect('lacking still', probe.counts(probe.import('2027-05-12', 'lacking, with a fee', array[row(2, 'fee', 'ignored', 3, 'EUR', '2027-05-12 10:00Z', 'fee', null, '')]::probe.line[])),
+  'findings=1 ignored=1 missingAtProvider=1');
+select probe.expect('not the old one', (select string_agg(state || ' ' || (counts ->> 'findings'), ', ' order by id) from largesse.statement where business_date = '2027-05-12'), 'superseded 0, active 1');
+select probe.expect('the same finding', (select string_agg(state, ',') from largesse.finding where key = 'statement_missing_at_provider/shop/' || probe.request(73)), 'open');
+select probe.import('2027-05-12', 'whole', array[row(2, probe.request(73), 'credit', 250, 'EUR', '2027-05-12 12:00Z', 'ref73', null, '73')]::probe.line[]);
+
+-- A line from a time to come waits no longer than others.
+select probe.claim('2027-05-13 10:00Z', 74);
+select probe.clock_set('2027-05-20 02:00Z');
+select probe.expect('under way', probe.counts(probe.import('2027-05-13', 'to come', array[row(2, probe.request(74), 'credit', 250, 'EUR', '2099-05-13 10:00Z', 'ref74', null, '74')]::probe.line[])), 'notYetDue=1');
+select probe.clock_set('2027-05-20 03:00Z');
+select largesse.statement_match_open('shop', 10000);
+select probe.expect('and due', probe.findings(), 'status_differs 74 250');
+select probe.import('2027-05-13', 'nothing to come', '{}');
+
 -- --- what cannot be: the caller rolls back
 select probe.expect('an unknown zone', largesse.statement_begin('shop', 'Mars/Olympus', 'f', '1 hour', '{}', 'test')::text, null);
 -- Nothing of another provider is touched.
