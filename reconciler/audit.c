@@ -177,23 +177,47 @@ static void add_fault(struct finding_set *set, const char *kind, int64_t activit
   buf_release(&key);
 }
 
-// One pass over the claims says which audits cannot have a row here: is_needed of each. When it fails all are run.
-static enum result screen(struct run *r, const struct audit_activity_row *activity, bool *is_needed)
+static void mark_needed(const struct run *r, const struct db_rows *rows, bool *is_needed, char **out_to_keep)
+{
+  for (size_t row = 0; row < db_rows_count(rows); row++) {
+    if (db_rows_is_null(rows, row, 0)) {
+      *out_to_keep = mem_strdup(db_rows_text(rows, row, 1));
+      continue;
+    }
+    for (size_t i = 0; i < r->name_count; i++)
+      if (strcmp(r->names[i], db_rows_text(rows, row, 0)) == 0) is_needed[i] = true;
+  }
+}
+
+// One pass over the claims says which audits cannot have a row here: is_needed of each; *out_to_keep: what of it is to
+// be kept for the next time, or NULL; the caller's. When it fails all are run.
+static enum result screen(struct run *r, const struct audit_activity_row *activity, bool *is_needed, char **out_to_keep)
 {
   struct db_args args;
   struct db_rows *rows = NULL;
   db_args_init(&args);
-  enum result result = query(r, store_audit_screen(&args, activity->id), &args, &rows);
+  bool is_whole = strcmp(r->request->mode, "all") == 0;
+  enum result result = query(r, store_audit_screen(&args, activity->id, is_whole), &args, &rows);
   bool is_told = result == RESULT_OK;
   for (size_t i = 0; i < r->name_count; i++) is_needed[i] = !is_told;
-  for (size_t row = 0; is_told && row < db_rows_count(rows); row++)
-    for (size_t i = 0; i < r->name_count; i++)
-      if (strcmp(r->names[i], db_rows_text(rows, row, 0)) == 0) is_needed[i] = true;
+  if (is_told) mark_needed(r, rows, is_needed, out_to_keep);
   db_rows_free(rows);
   db_args_release(&args);
   if (is_told || result == RESULT_UNAVAILABLE || result == RESULT_DENIED) return result;
   result = script(r, "rollback");
   return result == RESULT_OK ? begin_reading(r) : result;
+}
+
+static enum result keep(struct run *r, const struct audit_activity_row *activity, const char *to_keep)
+{
+  struct db_args args;
+  struct db_rows *rows = NULL;
+  if (to_keep == NULL) return RESULT_OK;
+  db_args_init(&args);
+  enum result result = query(r, store_audit_keep(&args, activity->id, to_keep), &args, &rows);
+  db_rows_free(rows);
+  db_args_release(&args);
+  return result;
 }
 
 // RESULT_TOO_BIG: there are more faults than are recorded. RESULT_TIMEOUT, RESULT_INVALID: this audit failed, others
@@ -265,12 +289,13 @@ static enum result audit_activity(struct run *r, const struct audit_activity_row
 {
   enum result result;
   bool is_needed[AUDITS_MAX];
+  char *to_keep = NULL;
   const char *seen_whole[AUDITS_MAX];
   size_t seen_count = 0;
   struct finding_set found;
   finding_set_init(&found);
   TRY(begin_reading(r));
-  TRY(screen(r, activity, is_needed));
+  TRY(screen(r, activity, is_needed, &to_keep));
   for (size_t i = 0; i < r->name_count; i++) {
     TRY(go_on(r));
     result = !is_needed[i] ? RESULT_OK : run_audit(r, r->names[i], activity, &found);
@@ -283,8 +308,10 @@ static enum result audit_activity(struct run *r, const struct audit_activity_row
   }
   TRY(script(r, "commit"));
   TRY(record(r, activity, seen_whole, seen_count, &found));
+  TRY(keep(r, activity, to_keep));
 
 cleanup:
+  mem_free(to_keep);
   finding_set_release(&found);
   return result;
 }

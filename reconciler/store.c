@@ -61,10 +61,18 @@ struct audit_activity_row store_audit_activity_row(const struct db_rows *rows, s
   return (struct audit_activity_row){db_rows_i64(rows, row, 0), db_rows_text(rows, row, 1), db_rows_bool(rows, row, 2)};
 }
 
-const struct db_statement *store_audit_screen(struct db_args *args, int64_t activity_id)
+const struct db_statement *store_audit_screen(struct db_args *args, int64_t activity_id, bool is_whole)
 {
   db_args_i64(args, activity_id);
+  db_args_bool(args, is_whole);
   return &SQL_AUDIT_SCREEN;
+}
+
+const struct db_statement *store_audit_keep(struct db_args *args, int64_t activity_id, const char *to_keep)
+{
+  db_args_i64(args, activity_id);
+  db_args_text(args, to_keep);
+  return &SQL_AUDIT_KEEP;
 }
 
 const struct db_statement *store_audit_run(struct db_args *args, const char *name, int64_t activity_id, int64_t limit)

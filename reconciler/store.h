@@ -32,8 +32,10 @@ const struct db_statement *store_audit_definition_list(struct db_args *args, con
 struct audit_run_row store_audit_run_row(const struct db_rows *rows);
 const struct db_statement *store_audit_activities(struct db_args *args, int64_t run_id, int64_t after, int64_t limit);
 struct audit_activity_row store_audit_activity_row(const struct db_rows *rows, size_t row);
-// The audits that have to be run; the others have no row in this activity.
-const struct db_statement *store_audit_screen(struct db_args *args, int64_t activity_id);
+// The audits that have to be run, one per row; the others have no row in this activity. A row whose first column is
+// null has what store_audit_keep wants. is_whole: nothing of what was kept is used.
+const struct db_statement *store_audit_screen(struct db_args *args, int64_t activity_id, bool is_whole);
+const struct db_statement *store_audit_keep(struct db_args *args, int64_t activity_id, const char *to_keep);
 const struct db_statement *store_audit_run(struct db_args *args, const char *name, int64_t activity_id, int64_t limit);
 struct fault_row store_fault_row(const struct db_rows *rows, size_t row);
 // kinds: the audits that ran to their end; findings: key, kind, claim, expected and actual are sent.

@@ -52,7 +52,7 @@ begin
          'refusal_add', 'activity_cache_find', 'claim_due_count', 'provider_held', 'partitions_ensure', 'partition_month']),
       ('largesse_fulfiller', array['claim_take', 'claim_settle', 'callback_apply', 'dead_letter_unreadable', 'delivery_figures', 'provider_register', 'provider_poll', 'provider_leave', 'provider_breaker',
          'provider_list', 'provider_history', 'provider_pause', 'provider_resume', 'provider_set']),
-      ('largesse_reconciler', array['audit_list', 'audit_definition_list', 'audit_screen', 'audit_run', 'audit_begin', 'audit_activities', 'audit_record', 'audit_recorded', 'audit_end', 'audit_runs',
+      ('largesse_reconciler', array['audit_list', 'audit_definition_list', 'audit_screen', 'audit_keep', 'audit_run', 'audit_begin', 'audit_activities', 'audit_record', 'audit_recorded', 'audit_end', 'audit_runs',
          'audit_figures', 'finding_list', 'finding_show', 'dead_letter_list', 'dead_letter_groups', 'dead_letter_of_claim', 'dead_letter_show',
          'operation_preview', 'operation_begin', 'operation_step', 'operation_show', 'operation_list', 'operation_items', 'operation_cancel',
          'activity_json', 'activity_list', 'claim_get', 'claim_get_by_biz', 'provider_list', 'provider_history', 'provider_pause', 'provider_resume',
@@ -100,7 +100,7 @@ grant select on all tables in schema largesse to largesse_auditor;
 revoke select on largesse.api_key, largesse.api_key_version, largesse.console_session from largesse_auditor;
 grant create on schema largesse to largesse_auditor;
 alter function largesse.audit_run(text, bigint) owner to largesse_auditor;
-alter function largesse.audit_screen(bigint) owner to largesse_auditor;
+alter function largesse.audit_screen(bigint, boolean) owner to largesse_auditor;
 revoke create on schema largesse from largesse_auditor;
 do $$
 declare
@@ -109,7 +109,7 @@ begin
   for v_sig in
     select p.oid::regprocedure::text from pg_proc p
      where p.pronamespace = 'largesse'::regnamespace
-       and (p.proname in ('archive_is_away', 'audit_stock_of', 'audit_hash', 'audit_usage_salt', 'audit_sums', 'period_start')
+       and (p.proname in ('archive_is_away', 'audit_stock_of', 'audit_hash', 'audit_usage_salt', 'audit_ask', 'period_start')
             or p.proname in (select 'audit_' || d.name from largesse.audit_definition d where d.source = 'audit'))
   loop
     execute format('grant execute on function %s to largesse_auditor', v_sig);

@@ -27,21 +27,21 @@ insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, st
   select activity_id, id, 1, 'deliver', 'simulator', now(), 1, 'done' from largesse.claim;
 
 -- What can only be seen by looking is always run; everything else was seen in passing.
-select probe.expect('a clean activity', (select string_agg(s.name, ' ') from largesse.activity a, largesse.audit_screen(a.id) s),
+select probe.expect('a clean activity', (select string_agg(s.name, ' ') from largesse.activity a, largesse.audit_screen(a.id, true) s),
                     (select string_agg(d.name, ' ' order by d.name) from largesse.audit_definition d where d.source = 'audit' and d.suspect is null));
 -- Two users whose counters were exchanged have the same sum in all, and not the same fingerprint; so have the counters of two days.
 do $$
 begin
   update largesse.usage set used = 3 - used where period = 'week' and user_id in (select user_id from largesse.claim where biz_id in ('b3', 'b4'));
   perform probe.expect('exchanged', (select sum(used)::text from largesse.usage where period = 'week'), '30');
-  perform probe.expect('is suspect', (select count(*)::text from largesse.activity a, largesse.audit_screen(a.id) s where s.name = 'usage_not_matching_claims'), '1');
+  perform probe.expect('is suspect', (select count(*)::text from largesse.activity a, largesse.audit_screen(a.id, true) s where s.name = 'usage_not_matching_claims'), '1');
   raise exception 'undo' using errcode = 'P0099';
 exception when sqlstate 'P0099' then null;
 end $$;
 do $$
 begin
   update largesse.usage set period_start = period_start - 1 where period = 'day' and used = 2;
-  perform probe.expect('another day is suspect', (select count(*)::text from largesse.activity a, largesse.audit_screen(a.id) s where s.name = 'usage_not_matching_claims'), '1');
+  perform probe.expect('another day is suspect', (select count(*)::text from largesse.activity a, largesse.audit_screen(a.id, true) s where s.name = 'usage_not_matching_claims'), '1');
   raise exception 'undo' using errcode = 'P0099';
 exception when sqlstate 'P0099' then null;
 end $$;
@@ -59,12 +59,12 @@ select probe.expect('nothing was written', (select count(*)::text from largesse.
 -- So does one that hides it in what it asks of the claims.
 create function largesse.write_in_passing() returns bigint language sql volatile as $$ with w as (delete from largesse.usage returning 1) select count(*) from w $$;
 select largesse.audit_register('sly', 'medium', 'e', 'c', 'n', i_of_claims => '{count(*)}', i_suspect => 's[1] > largesse.write_in_passing()');
-select probe.fails(format('select * from largesse.audit_screen(%s)', a.id), '42501') from largesse.activity a;
+select probe.fails(format('select * from largesse.audit_screen(%s, true)', a.id), '42501') from largesse.activity a;
 delete from largesse.audit_definition where name in ('writer', 'caller', 'counter', 'sly');
 
 -- The reconciler's role runs audits, and reads nothing of what they read.
 set role largesse_reconciler;
-select largesse.audit_run('usage_not_matching_claims', 1), largesse.audit_screen(1);
+select largesse.audit_run('usage_not_matching_claims', 1), largesse.audit_screen(1, true);
 select largesse.audit_list();
 reset role;
 grant usage on schema probe to largesse_reconciler, largesse_auditor;

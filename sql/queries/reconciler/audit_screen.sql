@@ -1,2 +1,2 @@
 -- SPDX-License-Identifier: Apache-2.0
-select name from largesse.audit_screen($1::bigint)
+select name, to_keep from largesse.audit_screen($1::bigint, $2::boolean)

@@ -11,7 +11,7 @@ begin
   select string_agg(d.name, ' ') into v_missed
     from largesse.audit_definition d
    where d.source = 'audit' and i_found ~ ('\m' || d.name || '\M')
-     and not exists (select from largesse.activity a, largesse.audit_screen(a.id) s where s.name = d.name);
+     and not exists (select from largesse.activity a, largesse.audit_screen(a.id, true) s where s.name = d.name);
   if v_missed is not null then raise exception 'the screen does not suspect %', v_missed; end if;
 end $$;
 -- Does the damage, looks, and undoes it.
