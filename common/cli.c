@@ -8,11 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATH_BYTES_MAX 4096
+#include "common/cmdline.h"
+
+#define PATH_BYTES_MAX   4096
+#define DETAIL_BYTES_MAX (64 * 1024)
 
 int cli_failed(const struct cli *c, const char *detail, int exit_code)
 {
-  (void)fprintf(stderr, "%s: %s: %s\n", c->program, c->name, detail);
+  struct buf safe;  // the detail may quote a file or the database
+  buf_init(&safe, DETAIL_BYTES_MAX);
+  cmdline_put_text(&safe, detail);
+  (void)fprintf(stderr, "%s: %s: %s\n", c->program, c->name, buf_text(&safe));
+  buf_release(&safe);
   return exit_code;
 }
 

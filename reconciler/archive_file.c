@@ -209,7 +209,8 @@ static enum result read_head(struct check *k)
                 text_to_i64(id, strlen(id), &contents->activity_id) == RESULT_OK &&
                 copy_text(head, "activityCode", contents->code, sizeof contents->code) &&
                 copy_text(head, "month", contents->month, sizeof contents->month) &&
-                copy_text(head, "exportedAt", contents->exported_at, sizeof contents->exported_at);
+                copy_text(head, "exportedAt", contents->exported_at, sizeof contents->exported_at) &&
+                text_is_code(contents->code, strlen(contents->code)) && archive_is_month(contents->month);
   json_decref(doc);
   return is_one ? RESULT_OK
                 : fault(k, "it is no archive of an activity, or of a format that this version does not know");

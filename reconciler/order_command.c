@@ -209,14 +209,24 @@ static const char *text_of(const json_t *item, const char *member)
   return text != NULL ? text : "-";
 }
 
+// Keys of findings about statements have texts of files in them.
+static void put_finding(const json_t *item, struct buf *out)
+{
+  static const char *const members[] = {"key", "outcome", "before", "after"}, *const behind[] = {"\n  ", ": ", " -> ",
+                                                                                                 "\n"};
+  for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+    cmdline_put_text(out, text_of(item, members[i]));
+    buf_puts(out, behind[i]);
+  }
+}
+
 static void put_lines(const json_t *result, struct buf *out)
 {
   const json_t *items = json_object_get(result, "items");
   for (size_t i = 0; i < json_array_size(items); i++) {
     const json_t *item = json_array_get(items, i);
     if (json_object_get(item, "key") != NULL) {
-      buf_printf(out, "%s\n  %s: %s -> %s\n", text_of(item, "key"), text_of(item, "outcome"), text_of(item, "before"),
-                 text_of(item, "after"));
+      put_finding(item, out);
       continue;
     }
     buf_printf(out, "%-8s  %-20s  %s\n", text_of(item, "id"), text_of(item, "claimId"), text_of(item, "outcome"));

@@ -3,7 +3,6 @@
 #include "reconciler/session.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "common/jsonx.h"
 #include "common/mem.h"
@@ -212,20 +211,20 @@ static bool body_says(const struct web_request *req)
   return says;
 }
 
-static bool has_json(const struct web_request *req)
+// Documents that are put, lists and files have no room for it: their query has.
+static bool is_for_body(const struct web_request *req)
 {
-  const char *type = web_header(req, "Content-Type");
-  return type && strncasecmp(type, "application/json", 16) == 0;
+  enum web_body_kind body = web_route_of(req)->body;
+  return body == WEB_BODY_JSON_OPTIONAL || (body == WEB_BODY_JSON && strcmp(web_method(req), "POST") == 0);
 }
 
 bool sessions_gate(struct web_request *req)
 {
-  const char *method = web_method(req), *dry_run = web_query(req, "dryRun");
+  const char *method = web_method(req);
   const struct web_route *route = web_route_of(req);
   if (!web_caller(req)->is_person || strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0) return false;
   if ((route->need & WEB_READ) != 0) return false;  // whoever may only look changes nothing by it
-  if (is_said(web_query(req, "reason")) || (dry_run && strcmp(dry_run, "true") == 0)) return false;
-  if (has_json(req) && body_says(req)) return false;
+  if (is_for_body(req) ? body_says(req) : is_said(web_query(req, "reason"))) return false;
   web_reply_problem(
       req, &(struct web_problem){.code = "INVALID_REQUEST", .status = 400, .detail = "reason: is required of people"});
   return true;

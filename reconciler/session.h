@@ -20,5 +20,5 @@ bool sessions_may_try(struct sessions *s, int *out_retry_after_s);
 void sessions_succeeded(struct sessions *s);  // it was none of the failed ones
 
 // The web_gate_fn: true after a 400 to a person who changes something and says no reason: as a member of the body or,
-// where it has none, as a parameter of the query.
+// where that has no room for one, as a parameter of the query.
 bool sessions_gate(struct web_request *req);

@@ -230,6 +230,8 @@ static void people_act_with_a_token_and_a_reason(void **state)
   struct session viewer, operator;
   int port = rig->stack->reconciler_port;
   static const char act[] = "{\"filter\":{\"provider\":\"none\"},\"reason\":\"tidying\"}";
+  static const char *const elsewhere[] = {"/v1/dead-letters/retry?dryRun=true",
+                                          "/v1/dead-letters/retry?reason=tidying"};
   sign_in(port, rig->keys[0], NULL, NULL, &viewer);
   sign_in(port, rig->keys[3], NULL, "X-Forwarded-Proto: https\r\n", &operator);
   assert_string_not_equal(viewer.token, operator.token);
@@ -240,6 +242,10 @@ static void people_act_with_a_token_and_a_reason(void **state)
   assert_int_equal(change(port, &operator, "{\"filter\":{\"provider\":\"none\"}}"), 400);
   assert_int_equal(change(port, &operator, "{\"filter\":{\"provider\":\"none\"},\"reason\":\" \\n\"}"), 400);
   assert_int_equal(change(port, &operator, "{\"filter\":{\"provider\":\"none\"},\"dryRun\":true}"), 200);
+  for (size_t i = 0; i < ARRAY_LEN(elsewhere); i++)  // where the order is not
+    assert_int_equal(ASK(port, "POST", elsewhere[i], .session = operator.cookie, .token = operator.token,
+                         .body = "{\"filter\":{\"provider\":\"none\"}}"),
+                     400);
   assert_int_equal(change(port, &viewer, act), 403);  // also not by a request made by hand
   assert_int_equal(change(port, &viewer, "{\"filter\":{},\"dryRun\":true}"), 403);
   // A program may leave the reason out.
