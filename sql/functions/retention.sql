@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What was kept for long enough is thrown away, in small steps: items of operations that ended, and callbacks of claims that ended. What proves a refund stays as long as its
--- claim is there, since the audit asks for it. Operations themselves, refusal counts and everything of an activity's own stay.
+-- What was kept for long enough is thrown away, in small steps: items of operations that ended, and callbacks of claims that ended. What proves a delivery, a payment or a
+-- refund stays, since audits ask for it. Operations themselves, refusal counts and everything of an activity's own stay.
 
 -- One step. Parameters: i_operations, i_callbacks: how long things are kept; i_limit: how many rows at most. Result: a row per kind with how many went.
 -- Locks: the rows that go; what others hold is passed over. Errors: none.
@@ -24,9 +24,8 @@ begin
   with old as materialized (
     select b.provider, b.event_id
       from largesse.callback b left join largesse.claim c on c.activity_id = b.activity_id and c.id = b.claim_id
-     where b.received_at < v_now - i_callbacks
-       and (c.id is null or c.status not in ('waiting', 'offered', 'held', 'issuing') and c.next_attempt_at is null and c.review_since is null
-                            and not (b.action = 'refund' and b.outcome = 'done' and b.state = 'applied'))
+     where b.received_at < v_now - i_callbacks and not (b.outcome = 'done' and b.state in ('applied', 'owes_refund', 'paid_late'))
+       and (c.id is null or c.status not in ('waiting', 'offered', 'held', 'issuing') and c.next_attempt_at is null and c.review_since is null)
      limit i_limit for update of b skip locked
   ), gone as (
     delete from largesse.callback b using old where b.provider = old.provider and b.event_id = old.event_id returning 1
