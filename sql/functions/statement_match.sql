@@ -189,9 +189,13 @@ set search_path = largesse, pg_temp set jit = off set work_mem = '128MB'
 as $$
 declare
   v_now     timestamptz := largesse.clock_now();
+  v_which   text := case when i_statement_id is not null then format('and l.statement_id = %s', i_statement_id)
+                         else 'and l.outcome not in (''matched'', ''ignored'')' || case when i_except is not null then format(' and l.statement_id <> %s', i_except) else '' end end;
+  v_judge   text;
   v_changed bigint[];
+  v_away    bigint[];
 begin
-  execute format($q$
+  v_judge := $q$
   with judged as materialized (
     select l.statement_id, l.line, l.outcome as before,
            case when l.status = 'pending' then case when not j.is_overdue then 'not_yet_due' when h.state = 'done' and not j.is_told then 'status_differs' else 'ignored' end
@@ -205,7 +209,7 @@ begin
            h.state, c.status as claim_status, c.review_since is not null as is_in_review, w.amount * c.quantity as own_amount, w.currency as own_currency
       from largesse.statement_line l
       join largesse.statement s on s.id = l.statement_id and s.state = 'active'
-      left join largesse.claim c on c.activity_id = l.activity_id and c.id = l.claim_id %1$s
+      left join %1$s
       left join largesse.reward w on w.id = case when l.kind in ('credit', 'reverse') then c.reward_id else c.payment_id end
       cross join lateral (select case when c.id is null or w.provider is distinct from l.provider then 'none'
                                       else case l.kind when 'credit' then largesse.claim_credit_state(c) when 'reverse' then largesse.claim_reverse_state(c)
@@ -233,11 +237,16 @@ begin
     returning l.statement_id
   )
   select array_agg(distinct statement_id) from changed
-  $q$, case when i_statement_id is not null then (select format('and c.activity_id between %s and %s', coalesce(min(l.activity_id), 0), coalesce(max(l.activity_id), 0))
-                                                    from largesse.statement_line l where l.statement_id = i_statement_id) else '' end,
-       case when i_statement_id is not null then format('and l.statement_id = %s', i_statement_id) else 'and l.outcome not in (''matched'', ''ignored'')' || case when i_except is not null then format(' and l.statement_id <> %s', i_except) else '' end end)
+  $q$;
+  execute format(v_judge, 'largesse.claim c on c.activity_id = l.activity_id and c.id = l.claim_id'
+                          || case when i_statement_id is not null then (select format(' and c.activity_id between %s and %s', coalesce(min(l.activity_id), 0), coalesce(max(l.activity_id), 0))
+                                                                          from largesse.statement_line l where l.statement_id = i_statement_id) else '' end, v_which)
     into v_changed using v_now, i_provider;
-  return coalesce(v_changed, '{}');
+  if exists (select from largesse.archive_month) then  -- claims of months that are away lie elsewhere
+    execute format(v_judge, 'lateral (select a.* from largesse.archive_claim(l.activity_id, l.claim_id, null) a where a.id is not null) c on true',
+                   v_which || ' and l.outcome = ''missing_here'' and l.claim_id is not null and largesse.archive_is_away(l.activity_id)') into v_away using v_now, i_provider;
+  end if;
+  return coalesce(v_changed, '{}') || coalesce(v_away, '{}');
 end $$;
 
 -- A line in words. Parameters: i_line. Result: text. Locks, errors: none.

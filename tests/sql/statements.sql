@@ -326,3 +326,22 @@ select largesse.statement_fetch_done('fetched', '2027-06-01', 'not fetched: 404'
 select largesse.statement_fetch_done('fetched', '2027-06-02', null, null, null);
 select probe.expect('tried again later', probe.take(), '2027-06-01');
 select probe.expect('what is not here', (select largesse.statements_not_fetched('2027-06-03')::text), '[{"provider" : "fetched", "date" : "2027-06-01", "attempts" : 2, "fault" : "not fetched: 404"}]');
+
+-- --- claims of months that are archived and detached are ours all the same
+select probe.clock_set('2028-06-02 02:00Z');
+update largesse.activity set status = 'archived', end_at = '2027-06-01', latest_end_at = '2027-06-01';
+insert into largesse.archive_month (month, state, rows, actor, sealed_at, detached_at) select distinct id / 1000000, 'detached', 1, 'test', now(), now() from largesse.activity;
+do $$
+declare
+  v_name text := (select p.name from largesse.archive_partitions((select (id / 1000000)::int from largesse.activity where code = 'run')) p where p.parent = 'claim');
+begin
+  execute format('alter table largesse.claim detach partition %s', v_name);
+  execute format('alter table %s set schema largesse_archive', v_name);
+end $$;
+create function probe.request_of_old(i_user bigint) returns text language sql as $$ select activity_id || '-' || claim_id from largesse.statement_line where user_id = i_user::text limit 1 $$;
+select largesse.statement_rematch((select id from largesse.statement where business_date = '2027-03-01'), 10000);
+select probe.expect('matched as before', probe.counts((select id::text from largesse.statement where business_date = '2027-03-01')), 'matched=2');
+select probe.expect('taken back there alone, long after', probe.counts(probe.import('2028-06-01', 'long after', array[
+  row(2, probe.request_of_old(1), 'reverse', 250, 'EUR', '2028-06-01 12:00Z', 'long after', null, '1')]::probe.line[])), 'findings=1 reversed=1');
+select largesse.statement_match_open('shop', 10000);
+select probe.expect('and so it stays', (select string_agg(key || ' ' || state, ', ') from largesse.finding where state <> 'gone' and kind = 'statement_reversed'), 'statement_reversed/shop/' || probe.request_of_old(1) || '-r open');
