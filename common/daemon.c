@@ -235,6 +235,13 @@ static int usage(const struct daemon_spec *spec, const char *what, const char *w
   return EXIT_USAGE;
 }
 
+static int unknown(const struct daemon_spec *spec, char **argv)
+{
+  fprintf(stderr, "%s: unknown command: %s\n", spec->name, argv[0]);
+  if (daemon_print_commands(spec, 1, argv, stderr) == 0) fprintf(stderr, "Try '%s -h'.\n", spec->name);
+  return EXIT_USAGE;
+}
+
 static int run_configured(const struct daemon_spec *spec, const struct daemon_options *o, void **config, int argc,
                           char **argv)
 {
@@ -242,7 +249,7 @@ static int run_configured(const struct daemon_spec *spec, const struct daemon_op
   const struct daemon_command *command = find_command(spec, argc, argv, &words);
   bool is_serve = daemon_match_words("serve", argc, argv) == 1;
   if (daemon_match_words("config print", argc, argv) == argc) return daemon_print_config(spec, *config);
-  if (!is_serve && command == NULL) return usage(spec, "unknown command: ", argv[0]);
+  if (!is_serve && command == NULL) return unknown(spec, argv);
   if (is_serve && argc > 1) return usage(spec, "serve takes no arguments: ", argv[1]);
 
   struct log *log = log_new(spec->name, spec->log_events, spec->log_event_count, STDERR_FILENO);
@@ -263,6 +270,8 @@ int daemon_main(const struct daemon_spec *spec, int argc, char **argv)
   if (!daemon_options_parse(spec, argc, argv, &o, &exit_code)) return exit_code;
   int left = argc - o.command_at;
   char **words = argv + o.command_at;
+  int asked = 0;
+  if (daemon_is_help(left, words, &asked) && daemon_print_commands(spec, asked, words, stdout) > 0) return EXIT_OK;
   if (left == 0 && !o.is_check) return usage(spec, "a command is missing", "");
   if (left == 2 && daemon_match_words("config keys", left, words) == 2) return daemon_print_config(spec, NULL);
   if (left == 1 && daemon_match_words("routes", left, words) == 1) return daemon_print_routes(spec);

@@ -17,6 +17,10 @@ struct daemon_options {
 bool daemon_options_parse(const struct daemon_spec *spec, int argc, char **argv, struct daemon_options *out_options,
                           int *out_exit);
 void daemon_print_help(const struct daemon_spec *spec, FILE *to);
+// The commands that begin with these words (argv may have more, a command's arguments); their number.
+int daemon_print_commands(const struct daemon_spec *spec, int argc, char **argv, FILE *to);
+// Whether a command's words, or the first of them, are followed by -h or --help. *out_words: those before it.
+bool daemon_is_help(int argc, char **argv, int *out_words);
 // Number of leading words of argv that are the words of a command; 0 if they are not.
 int daemon_match_words(const char *words, int argc, char **argv);
 // What is printed for `config print`, `config keys` (config NULL) and `routes`. The program's status.

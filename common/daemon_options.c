@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/compiler.h"
 #include "common/daemon_internal.h"
 
 #define DEFAULT_CONFIG_FILE "config/largesse.yaml"
@@ -36,6 +37,51 @@ static void print_command(FILE *to, const char *words, const char *usage, const 
   fprintf(to, "  %s%s%s\n        %s\n", words, has_usage ? " " : "", has_usage ? usage : "", help == NULL ? "" : help);
 }
 
+// What every program has besides its own.
+static const struct daemon_command own_commands[] = {
+    {"serve", "", "run the daemon until SIGTERM or SIGINT; SIGHUP reads the configuration again", NULL},
+    {"config print", "", "the configuration in force, as YAML", NULL},
+    {"config keys", "", "all keys with type, default, range and meaning, as a Markdown table", NULL},
+    {"routes", "", "the HTTP calls: method, path, scopes of which one is needed, kind of body, name", NULL},
+};
+
+// Whether the words of a command and those that were given agree as far as both go.
+static bool begins_alike(const char *words, int argc, char **argv)
+{
+  for (int i = 0; i < argc && *words != '\0'; i++) {
+    size_t len = strcspn(words, " ");
+    if (strlen(argv[i]) != len || memcmp(argv[i], words, len) != 0) return false;
+    words += len;
+    words += strspn(words, " ");
+  }
+  return true;
+}
+
+int daemon_print_commands(const struct daemon_spec *spec, int argc, char **argv, FILE *to)
+{
+  int count = 0;
+  for (const struct daemon_command *c = spec->commands; c != NULL && c->words != NULL; c++) {
+    if (!begins_alike(c->words, argc, argv)) continue;
+    print_command(to, c->words, c->usage, c->help);
+    count++;
+  }
+  for (size_t i = 0; i < ARRAY_LEN(own_commands); i++) {
+    if (!begins_alike(own_commands[i].words, argc, argv)) continue;
+    print_command(to, own_commands[i].words, own_commands[i].usage, own_commands[i].help);
+    count++;
+  }
+  return count;
+}
+
+bool daemon_is_help(int argc, char **argv, int *out_words)
+{
+  int words = 0;
+  while (words < argc && argv[words][0] != '-') words++;
+  if (words == argc || (strcmp(argv[words], "-h") != 0 && strcmp(argv[words], "--help") != 0)) return false;
+  *out_words = words;
+  return true;
+}
+
 void daemon_print_help(const struct daemon_spec *spec, FILE *to)
 {
   fprintf(to,
@@ -44,16 +90,10 @@ void daemon_print_help(const struct daemon_spec *spec, FILE *to)
           ", or the built-in values where that is missing\n"
           "  -t       check the configuration: status 0, or 78 and the first fault\n"
           "  -V       print the version\n"
-          "  -h       print this\n\n"
+          "  -h       print this; after a command, what it takes\n\n"
           "Any key can be set by the environment: LARGESSE_SECTION__KEY=value.\n\nCommands:\n",
           spec->name);
-  print_command(to, "serve", "", "run the daemon until SIGTERM or SIGINT; SIGHUP reads the configuration again");
-  for (const struct daemon_command *c = spec->commands; c != NULL && c->words != NULL; c++) {
-    print_command(to, c->words, c->usage, c->help);
-  }
-  print_command(to, "config print", "", "the configuration in force, as YAML");
-  print_command(to, "config keys", "", "all keys with type, default, range and meaning, as a Markdown table");
-  print_command(to, "routes", "", "the HTTP calls: method, path, scopes of which one is needed, kind of body, name");
+  (void)daemon_print_commands(spec, 0, NULL, to);
 }
 
 static bool end_with(int exit_code, int *out_exit)

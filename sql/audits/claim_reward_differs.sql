@@ -5,7 +5,7 @@ create or replace function largesse.audit_claim_reward_differs(i_activity_id big
 returns table (subject text, claim_id bigint, expected text, actual text)
 language sql stable parallel safe
 as $$
-  select 'claim ' || c.id, c.id, 'a reward of its activity', coalesce(format('%s (version %s)', coalesce(w.code, 'unknown'), c.reward_id), 'none')
+  select 'claim ' || c.id, c.id, 'a reward of its activity', case when c.reward_id is null then 'none' else format('%s (version %s)', coalesce(w.code, 'unknown'), c.reward_id) end
     from largesse.claim c
     left join largesse.reward w on w.id = c.reward_id
    where c.activity_id = i_activity_id

@@ -29,7 +29,7 @@ as $$
      where coalesce(k.newest, i_activity_id) = i_activity_id
   )
   select format('event usage user %s', counted.user_id), null::bigint, format('used %s', counted.quantity),
-         format('used %s', coalesce(u.used::text, 'has no counter'))
+         coalesce('used ' || u.used, 'no counter')
     from counted
     left join largesse.event_usage u on u.event_code = (select session.event_code from session limit 1) and u.user_id = counted.user_id
    where counted.quantity <> coalesce(u.used, 0)

@@ -25,6 +25,6 @@ as $$
 $$;
 select largesse.audit_register('row_without_activity', 'critical',
   'Nothing is held in an activity that does not exist.',
-  'an activity was removed by hand, or a rows activity was changed',
+  'an activity was removed by hand, or a row''s activity was changed',
   'find out which activity it was; put its row back',
   i_period => 'activity');

@@ -6,7 +6,7 @@ returns table (subject text, claim_id bigint, expected text, actual text)
 language sql stable parallel safe
 as $$
   select format('segment %s', segment), null::bigint, case when n.segments is null then 'no such segment' else format('a stock row of each of %s segments', n.segments) end,
-         coalesce(format('remaining %s, taken %s', coalesce(s.remaining::text, case when s.activity_id is not null then 'unlimited' end), s.taken), 'no stock row')
+         case when s.activity_id is null then 'no stock row' else format('remaining %s, taken %s', coalesce(s.remaining::text, 'unlimited'), s.taken) end
     from (select g.segment::smallint as segment, a.segments from largesse.activity a cross join lateral generate_series(0, a.segments - 1) g(segment)
            where a.id = i_activity_id and exists (select from largesse.stock s where s.activity_id = a.id)) n  -- none at all is another audit's
     full join (select s.segment, s.activity_id, s.remaining, s.taken from largesse.stock s where s.activity_id = i_activity_id) s using (segment)
@@ -15,5 +15,5 @@ $$;
 select largesse.audit_register('stock_segment_wrong', 'high',
   'Each segment of a stock is there once, and there are no others.',
   'a segment was added or removed by hand',
-  'put the missing segment''s row back with nothing in it, or remove the one too many after adding its units to another; then look at stock_not_matching_claims',
-  i_period => 'activity');
+  'run the repair that is offered (findings repair KEY --dry-run, then with --reason): each segment is there once, and together they hold what the claims leave',
+  i_period => 'activity', i_repair => 'stock');

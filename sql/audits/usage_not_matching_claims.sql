@@ -16,7 +16,7 @@ as $$
     select u.user_id, u.period, u.period_start, u.used from largesse.usage u where u.activity_id = i_activity_id
   )
   select format('usage user %s %s %s', user_id, period, period_start), null::bigint,
-         format('used %s', coalesce(counted.quantity, 0)), format('used %s', coalesce(counter.used::text, 'has no counter'))
+         format('used %s', coalesce(counted.quantity, 0)), coalesce('used ' || counter.used, 'no counter')
     from counted full join counter using (user_id, period, period_start)
    where coalesce(counted.quantity, 0) <> coalesce(counter.used, 0)
 $$;

@@ -117,7 +117,7 @@ declare
   v_fault text;
 begin
   if json_typeof(i_doc) <> 'object' then return 'must be an object'; end if;
-  v_shape := largesse.activity_shape(i_doc ->> 'kind' = 'number');
+  v_shape := largesse.activity_shape(coalesce(i_doc ->> 'kind' = 'number', false));
   v_fault := coalesce(
     largesse.doc_own_code_fault(i_doc, 'code', i_code),
     largesse.doc_members_fault(i_doc, jsonb_path_query_array(v_shape, '$[0 to 4]'), ''),

@@ -15,8 +15,8 @@ $$;
 -- Parameters: i_mode: recent (the last 24 hours), date (i_date, a business date), night (the same for its report, a run of its own) or all; i_code: only this
 -- activity, or null; i_resume; i_zone: of business dates.
 -- Result: one row: the run, the time it covers, the last activity that is done (0: none), whether it goes on with an earlier one, and whether there is
--- an earlier one of this scope, of the last day and without an end. Locks: the run that goes on. Errors: P0002 for an unknown activity, and for what
--- is archived and detached.
+-- an earlier one of this scope, of the last day and without an end, and no later one that came to its end. Locks: the run that goes on. Errors: P0002 for
+-- an unknown activity, a date that has not begun, and what is archived and detached.
 create or replace function largesse.audit_begin(i_mode text, i_date date, i_code text, i_resume boolean, i_zone text default 'UTC')
 returns table (run_id bigint, from_at timestamptz, until_at timestamptz, reached bigint, is_resumed boolean, has_unfinished boolean)
 language plpgsql volatile security definer
@@ -38,7 +38,9 @@ begin
     if largesse.archive_is_away(v_activity) then raise exception '%: %', i_code, largesse.archive_note(v_activity) using errcode = 'no_data_found'; end if;
   end if;
   select r.* into v_old from largesse.audit_run r
-   where r.scope = v_scope and r.finished_at is null and r.started_at > v_now - interval '1 day' order by r.id desc limit 1 for update;
+   where r.scope = v_scope and r.finished_at is null and r.started_at > v_now - interval '1 day'
+     and not exists (select from largesse.audit_run later where later.scope = v_scope and later.id > r.id and later.finished_at is not null)
+   order by r.id desc limit 1 for update;
   has_unfinished := v_old.id is not null;
   is_resumed := i_resume and has_unfinished;
   if is_resumed then
@@ -51,6 +53,7 @@ begin
     select a.id into v_away from largesse.activity a
      where (i_code is null or a.id = v_activity) and a.start_at < v_until and a.latest_end_at > v_from and largesse.archive_is_away(a.id) order by a.id limit 1;
     if found then raise exception '% had activities of a month that is away: %', i_date, largesse.archive_note(v_away) using errcode = 'no_data_found'; end if;
+    if v_from > v_now then raise exception '% has not begun', i_date using errcode = 'no_data_found'; end if;  -- "clean" would say nothing
   end if;
   from_at := case when i_mode = 'recent' then v_now - interval '1 day' when i_mode in ('date', 'night') then v_from
                else coalesce((select min(a.start_at) from largesse.activity a where v_activity is null or a.id = v_activity), v_now) end;

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Repairs of counters: what the claims say, counted again under their locks.
 
--- Stock of an activity: left = total and adjustments less what claims hold, taken = what claims hold, evenly over its segments.
--- Parameters: i_activity_id, i_claim_id (not used), i_subject ('stock'), i_apply. Result: one row: before, after, outcome; not_repairable where claims hold more than there is.
+-- Stock of an activity: left = total and adjustments less what claims hold, taken = what claims hold, evenly over its segments, of which each is there once.
+-- Parameters: i_activity_id, i_claim_id, i_subject (not used), i_apply. Result: one row: before, after, outcome; not_repairable where claims hold more than there is.
 -- Locks: the activity, its stock; then as waiting_promote. Errors: 40P01, 40001 (repeat).
 create or replace function largesse.repair_stock(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
@@ -18,10 +18,13 @@ begin
   perform largesse.repair_lock(i_activity_id, i_apply);
   select a.stock_total + coalesce((select sum(d.by) from largesse.stock_adjustment d where d.activity_id = a.id), 0), a.segments
     into v_total, v_segments from largesse.activity a where a.id = i_activity_id;
-  select count(*) as segments, sum(s.remaining) as remaining, sum(s.taken) as taken into v_stock from largesse.stock s where s.activity_id = i_activity_id;
+  select sum(s.remaining) as remaining, sum(s.taken) as taken, array_agg(s.segment order by s.segment) as segments into v_stock from largesse.stock s where s.activity_id = i_activity_id;
   select coalesce(sum(c.quantity), 0) into v_held
     from largesse.claim c where c.activity_id = i_activity_id and c.status in (select s.status from largesse.claim_state s where s.holds_stock);
-  before := case v_stock.segments when 0 then 'no stock row' else format('remaining %s, taken %s', coalesce(v_stock.remaining::text, 'unlimited'), v_stock.taken) end;
+  before := case when v_stock.segments is null then 'no stock row' else format('remaining %s, taken %s', coalesce(v_stock.remaining::text, 'unlimited'), v_stock.taken) end;
+  if v_stock.segments <> (select array_agg(n::smallint order by n) from generate_series(0, v_segments - 1) n) then
+    before := format('%s, in segments %s of %s', before, array_to_string(v_stock.segments, ' '), v_segments);
+  end if;
   after := format('remaining %s, taken %s', coalesce((v_total - v_held)::text, 'unlimited'), v_held);
   outcome := 'repaired';
   if after = before then
@@ -29,13 +32,10 @@ begin
   elsif v_total < v_held then
     outcome := 'not_repairable'; after := format('claims hold %s more than there is', v_held - v_total);
   elsif i_apply then
-    if v_stock.segments > 0 then v_segments := v_stock.segments; end if;
+    delete from largesse.stock s where s.activity_id = i_activity_id and s.segment not between 0 and v_segments - 1;
     insert into largesse.stock as s (activity_id, segment, remaining, taken)
-      select i_activity_id, p.segment, (v_total - v_held) / v_segments + ((p.place <= (v_total - v_held) % v_segments))::int,
-             v_held / v_segments + ((p.place <= v_held % v_segments))::int
-        from (select w.segment, row_number() over (order by w.segment) as place
-                from (select k.segment from largesse.stock k where k.activity_id = i_activity_id
-                      union all select n::smallint from generate_series(0, v_segments - 1) n where v_stock.segments = 0) w) p
+      select i_activity_id, n, (v_total - v_held) / v_segments + (n < (v_total - v_held) % v_segments)::int, v_held / v_segments + (n < v_held % v_segments)::int
+        from generate_series(0, v_segments - 1) n
       on conflict (activity_id, segment) do update set remaining = excluded.remaining, taken = excluded.taken;
     perform largesse.waiting_promote(i_activity_id, 100);
     update largesse.activity a set changed_at = largesse.clock_now() where a.id = i_activity_id;  -- schedulers that remember "sold out" read it anew
@@ -44,7 +44,7 @@ begin
 end $$;
 
 -- A user's counter of a limit and period. Parameters: i_activity_id, i_claim_id (not used), i_subject ('usage user 7 day 2026-11-29'), i_apply. Result: one row, or none where
--- the subject is not such a text. Locks: the activity, its stock, the counter. Errors: 40P01 (repeat).
+-- the subject is not such a text; not_repairable where claims hold more than any limit allowed. Locks: the activity, its stock, the counter. Errors: 40P01 (repeat).
 create or replace function largesse.repair_usage(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
 language plpgsql volatile
@@ -54,26 +54,30 @@ declare
   v_asked text[] := regexp_match(i_subject, '^usage user ([0-9]{1,19}) ([a-z]+) (-infinity|[0-9]{4}-[0-9]{2}-[0-9]{2})$');
   v_used  bigint;
   v_right bigint;
-  v_max   bigint;
+  v_limit bigint;
+  v_max   bigint;  -- the highest limit by which the user may have come to what the claims hold
 begin
   if v_asked is null then return; end if;
   perform largesse.repair_lock(i_activity_id, i_apply);
-  select coalesce(sum(c.quantity), 0), coalesce(max(l.max_count), 0) into v_right, v_max
+  select coalesce(sum(c.quantity), 0), coalesce(max(l.max_count), 0) into v_right, v_limit
     from largesse.activity a
     join largesse.activity_limit l on l.activity_id = a.id and l.period = v_asked[2]
     left join largesse.claim c on c.activity_id = i_activity_id and c.user_id = v_asked[1]::bigint
                               and c.status in (select s.status from largesse.claim_state s where s.holds_allowance)
                               and largesse.period_start(l.period, c.created_at, a.time_zone) = v_asked[3]::date
    where a.id = i_activity_id;
-  select u.used into v_used from largesse.usage u
-   where u.activity_id = i_activity_id and u.user_id = v_asked[1]::bigint and u.period = v_asked[2] and u.period_start = v_asked[3]::date;
-  before := format('used %s', coalesce(v_used::text, 'has no counter'));
+  select u.used, greatest(v_limit, u.max_used) into v_used, v_max from (select) one
+    left join largesse.usage u on u.activity_id = i_activity_id and u.user_id = v_asked[1]::bigint and u.period = v_asked[2] and u.period_start = v_asked[3]::date;
+  before := coalesce('used ' || v_used, 'no counter');
   after := format('used %s', v_right);
-  outcome := case when v_right = coalesce(v_used, 0) then 'already_right' else 'repaired' end;
-  if i_apply and outcome = 'repaired' then
-    -- What is over its limit stays so: the next claim is judged by the limit of then.
+  outcome := case when v_right = coalesce(v_used, 0) then 'already_right' when v_right > v_max then 'not_repairable' else 'repaired' end;
+  if outcome = 'not_repairable' then
+    -- A counter above the limit would say that the limit had once been higher, and user_over_limit would be silent.
+    after := format('claims hold %s more than the limit allows', v_right - v_max);
+  elsif i_apply and outcome = 'repaired' then
+    -- What is over a limit that was lowered stays so: the next claim is judged by the limit of then.
     insert into largesse.usage as u (activity_id, user_id, period, period_start, used, max_used)
-      values (i_activity_id, v_asked[1]::bigint, v_asked[2], v_asked[3]::date, v_right, greatest(v_right, v_max))
+      values (i_activity_id, v_asked[1]::bigint, v_asked[2], v_asked[3]::date, v_right, greatest(v_right, v_limit))
       on conflict (activity_id, user_id, period, period_start) do update set used = excluded.used, max_used = greatest(u.max_used, excluded.used);
   end if;
   return next;
@@ -92,6 +96,7 @@ declare
   v_event text := (select a.event_code from largesse.activity a where a.id = i_activity_id);
   v_used  bigint;
   v_right bigint;
+  v_max   bigint;
 begin
   if v_user is null or v_event is null then return; end if;
   perform largesse.repair_lock(i_activity_id, i_apply);
@@ -106,11 +111,14 @@ begin
     join largesse.activity_limit l on l.activity_id = a.id and l.period = 'event'
     join largesse.claim c on c.activity_id = a.id and c.user_id = v_user
    where a.event_code = v_event and not largesse.archive_is_away(a.id) and c.status in (select s.status from largesse.claim_state s where s.holds_allowance);
-  select u.used into v_used from largesse.event_usage u where u.event_code = v_event and u.user_id = v_user;
-  before := format('used %s', coalesce(v_used::text, 'has no counter'));
+  select max(l.max_count) into v_max from largesse.activity a join largesse.activity_limit l on l.activity_id = a.id and l.period = 'event' where a.event_code = v_event;
+  select u.used, greatest(v_max, u.max_used) into v_used, v_max from (select) one left join largesse.event_usage u on u.event_code = v_event and u.user_id = v_user;
+  before := coalesce('used ' || v_used, 'no counter');
   after := format('used %s', v_right);
-  outcome := case when v_right = coalesce(v_used, 0) then 'already_right' else 'repaired' end;
-  if i_apply and outcome = 'repaired' then
+  outcome := case when v_right = coalesce(v_used, 0) then 'already_right' when v_right > v_max then 'not_repairable' else 'repaired' end;
+  if outcome = 'not_repairable' then
+    after := format('claims hold %s more than the limit allows', v_right - v_max);
+  elsif i_apply and outcome = 'repaired' then
     update largesse.event_usage u set used = v_right, max_used = greatest(u.max_used, v_right) where u.event_code = v_event and u.user_id = v_user;
   end if;
   return next;

@@ -114,3 +114,16 @@ begin
 exception when insufficient_privilege then null;
 end $$;
 reset role;
+-- One that was given up is no longer gone on with, nor told, after another has come to its end.
+select largesse.audit_begin('date', '2020-06-01', null, false), largesse.audit_begin('date', '2020-06-02', null, false);
+select probe.expect('given up', (select is_resumed || ' ' || has_unfinished from largesse.audit_begin('date', '2020-06-02', null, false)), 'false true');
+select largesse.audit_end((select max(id) from largesse.audit_runs(null, 1)), 1);
+select probe.expect('the later one ended', (select is_resumed || ' ' || has_unfinished from largesse.audit_begin('date', '2020-06-02', null, true)), 'false false');
+select probe.expect('of another scope', (select is_resumed || ' ' || has_unfinished from largesse.audit_begin('date', '2020-06-01', null, true)), 'true true');
+create function pg_temp.tomorrow() returns text language plpgsql as $$
+begin
+  perform largesse.audit_begin('date', (largesse.clock_now() at time zone 'UTC')::date + 1, null, false);
+  return 'begun';
+exception when no_data_found then return sqlerrm;
+end $$;
+select probe.expect('a date to come', (pg_temp.tomorrow() like '____-__-__ has not begun')::text, 'true');

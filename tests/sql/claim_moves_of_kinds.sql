@@ -448,7 +448,7 @@ end $$;
 select probe.make('flood', 9001, 'waiting', 2);
 select probe.damage('event_usage_not_matching_claims', 'update largesse.event_usage set used = 3 where user_id = 10', 'event usage user 10, used 2, used 3'),
        probe.damage('event_usage_not_matching_claims', 'insert into largesse.event_usage values (''fair'', 77, 1, 9)', 'event usage user 77, used 0, used 1'),
-       probe.damage('event_usage_not_matching_claims', 'delete from largesse.event_usage where user_id = 10', 'event usage user 10, used 2, used has no counter'),
+       probe.damage('event_usage_not_matching_claims', 'delete from largesse.event_usage where user_id = 10', 'event usage user 10, used 2, no counter'),
        probe.damage('group_member_not_matching_claims', 'update largesse.group_member set live = 2 where user_id = 10', 'group member 10, 1 live claims here, 2 live claims in activity ' || (probe.claim('all', 10)).activity_id),
        probe.damage('group_member_not_matching_claims', 'delete from largesse.group_member where user_id = 10', 'group member 10, 1 live claims here, not in the group'),
        probe.damage('waiting_list_not_matching_claims', 'update largesse.waiting_entry set quantity = 3 where user_id = 9001',

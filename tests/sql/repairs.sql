@@ -129,6 +129,9 @@ call probe.mends('update largesse.stock set remaining = remaining - 3 where acti
 call probe.mends('update largesse.stock set remaining = remaining - 1, taken = taken + 1 where activity_id = (select id from largesse.activity where code = ''full'')', 'full stock_not_matching_claims');
 call probe.mends('update largesse.stock set remaining = 0, taken = 7 where activity_id = (select id from largesse.activity where code = ''seg'') and segment = 2', 'seg stock_not_matching_claims');
 call probe.mends('delete from largesse.stock where activity_id in (select id from largesse.activity where code in (''seg'', ''full''))', 'full stock_not_matching_claims, seg stock_not_matching_claims');
+call probe.mends('delete from largesse.stock where activity_id = (select id from largesse.activity where code = ''seg'') and segment = 2', 'seg stock_not_matching_claims, seg stock_segment_wrong', 'already_right=1 repaired=1');
+call probe.mends('insert into largesse.stock (activity_id, segment, remaining) select id, 9, 5 from largesse.activity where code = ''full''', 'full stock_not_matching_claims, full stock_segment_wrong', 'already_right=1 repaired=1');
+call probe.mends('insert into largesse.stock (activity_id, segment, remaining) select id, 9, 0 from largesse.activity where code = ''full''', 'full stock_segment_wrong');
 call probe.mends('update largesse.stock set taken = 0 where activity_id = (select id from largesse.activity where code = ''endless'')', 'endless stock_not_matching_claims');
 select probe.expect('schedulers hear of it', (select string_agg(a.code, ' ' order by a.code) from largesse.activity_cache(now() - interval '1 minute') c join largesse.activity a on a.id = c.id
                                               where a.changed_at > (select min(o.created_at) from largesse.operation o)), 'endless full seg');
@@ -169,6 +172,10 @@ begin
 end $$;
 call probe.is_for_people('update largesse.activity set stock_total = 1 where code = ''seg''; update largesse.activity_history set stock_total = 1 where activity_id = (select id from largesse.activity where code = ''seg'') and stock_total is not null', 'stock_not_matching_claims', 'claims hold 2 more than there is');
 call probe.is_for_people('update largesse.claim set created_at = now() - interval ''20 days'' where user_id = 14', 'claim_outside_window', 'accepted at %');
+-- A counter does not follow claims above every limit: it would say that the limit had been higher, and user_over_limit were silent.
+call probe.is_for_people('update largesse.claim set quantity = 4 where user_id = 13', 'usage_not_matching_claims', 'claims hold 1 more than the limit allows');
+call probe.is_for_people('update largesse.claim set quantity = 4 where user_id = 13', 'user_over_limit', '4 in 1 live claims');
+call probe.is_for_people('update largesse.claim set quantity = 9 where user_id = 1', 'event_usage_not_matching_claims', 'claims hold % more than the limit allows');
 
 select probe.expect('all books', probe.audit(), 'clean');
 

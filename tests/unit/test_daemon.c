@@ -231,8 +231,29 @@ static void options_have_their_exit_statuses(void **state)
   START(r, "nonsense");
   assert_int_equal(finish(r), EXIT_USAGE);
   assert_non_null(strstr(r->err, "nonsense"));
+  assert_non_null(strstr(r->err, "Try 'small -h'"));
   START(r, "-c", "nowhere.yaml", "serve");
   assert_int_equal(finish(r), EXIT_CONFIG);
+}
+
+static void commands_say_what_they_take(void **state)
+{
+  struct rig *r = *state;
+  START(r, "thing", "list", "--help");
+  assert_int_equal(finish(r), EXIT_OK);
+  assert_non_null(strstr(r->out, "thing list [--all]"));
+  assert_null(strstr(r->out, "serve"));
+  START(r, "thing", "-h");
+  assert_int_equal(finish(r), EXIT_OK);
+  assert_non_null(strstr(r->out, "thing list [--all]"));
+  START(r, "serve", "--help");
+  assert_int_equal(finish(r), EXIT_OK);
+  assert_non_null(strstr(r->out, "SIGTERM"));
+  START(r, "nonsense", "--help");
+  assert_int_equal(finish(r), EXIT_USAGE);
+  START(r, "config", "frob");  // the first word is one: what there is
+  assert_int_equal(finish(r), EXIT_USAGE);
+  assert_non_null(strstr(r->err, "config print"));
 }
 
 static void a_faulty_configuration_is_one_line_with_file_and_line(void **state)
@@ -391,6 +412,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       CASE(options_have_their_exit_statuses),
+      CASE(commands_say_what_they_take),
       CASE(a_faulty_configuration_is_one_line_with_file_and_line),
       CASE(the_longest_command_wins_and_gets_the_rest_of_the_words),
       CASE(the_configuration_and_its_keys_can_be_printed),
