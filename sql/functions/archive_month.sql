@@ -142,19 +142,23 @@ begin
   return 'detached';
 end $$;
 
--- Gives a table that was detached the columns and CHECKs that its parent has got, or lost, meanwhile. Parameters: i_table, i_parent: names. Result: none.
--- Locks: the table. Errors: those of the CHECKs.
+-- Gives a table that was detached the columns, with their defaults, and the CHECKs that its parent has got, or lost, meanwhile. Parameters: i_table, i_parent: names.
+-- Result: none. Locks: the table. Errors: those of the CHECKs.
 create or replace function largesse.archive_conform(i_table text, i_parent text) returns void
 language plpgsql volatile
 as $$
 declare
   v record;
 begin
-  for v in select p.attname, format_type(p.atttypid, p.atttypmod) as type
-             from pg_attribute p
+  for v in select p.attname, format_type(p.atttypid, p.atttypmod) as type, pg_get_expr(d.adbin, d.adrelid) as initially, p.attnotnull
+             from pg_attribute p left join pg_attrdef d on d.adrelid = p.attrelid and d.adnum = p.attnum
             where p.attrelid = i_parent::regclass and p.attnum > 0 and not p.attisdropped
               and not exists (select from pg_attribute t where t.attrelid = i_table::regclass and t.attname = p.attname and not t.attisdropped) order by p.attnum loop
-    execute format('alter table %s add column %I %s', i_table, v.attname, v.type);
+    execute format('alter table %s add column %I %s%s%s', i_table, v.attname, v.type, ' default ' || v.initially, case when v.attnotnull then ' not null' end);
+  end loop;
+  for v in select p.attname from pg_attribute p join pg_attribute t on t.attrelid = i_table::regclass and t.attname = p.attname and not t.attisdropped
+            where p.attrelid = i_parent::regclass and p.attnum > 0 and p.attnotnull and not t.attnotnull order by p.attnum loop
+    execute format('alter table %s alter column %I set not null', i_table, v.attname);
   end loop;
   for v in select t.attname
              from pg_attribute t

@@ -16,7 +16,7 @@ declare
   v_key largesse.api_key;
 begin
   -- A key that is being revoked is waited for, so that no session is left behind.
-  select * into v_key from largesse.api_key k where k.hash = i_key_hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > v_now) for key share;
+  select * into v_key from largesse.api_key k where k.hash = i_key_hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > v_now) for share;
   outcome := case when not found then 'UNAUTHENTICATED' when not v_key.scopes && array['read', 'activities', 'review', 'admin'] then 'FORBIDDEN' else 'ok' end;
   name := v_key.name; scopes := array_to_string(v_key.scopes, ',');
   if outcome <> 'ok' then return next; return; end if;

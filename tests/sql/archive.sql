@@ -158,11 +158,12 @@ select probe.expect('the export can still be compared', (select is_there::text f
 select probe.expect('rows of the file', (probe.lines('spring', 'claim') ~ '"s1"')::text, 'true');
 
 -- Brought back, also after the parent has got a column and lost a CHECK meanwhile.
-alter table largesse.claim add column probe_note text check (probe_note <> '');
+alter table largesse.claim add column probe_note text check (probe_note <> ''), add column probe_count int not null default 7;
 select probe.expect('a claim with a column more', (largesse.archive_claim(probe.id('spring'), null, 's1')).quantity::text, '2');
 select probe.expect('attached', largesse.archive_attach(probe.month(), 'test', 'asked'), 'attached');
 select probe.expect('again', largesse.archive_attach(probe.month(), 'test', 'asked'), 'unchanged');
-alter table largesse.claim drop column probe_note;
+select probe.expect('with what it has by default', (select string_agg(distinct probe_count::text, ',') from largesse.claim where activity_id = probe.id('spring')), '7');
+alter table largesse.claim drop column probe_note, drop column probe_count;
 select probe.expect('the same rows', (select count(*)::text from (
     select * from probe.before except select t, x from (select 'claim' as t, c::text as x from largesse.claim c union all select 'usage', u::text from largesse.usage u) n) d), '0');
 select probe.expect('nothing is left of the seal', (select count(*)::text from pg_trigger where tgname like 'archive_is%'), '0');
