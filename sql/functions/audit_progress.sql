@@ -73,9 +73,19 @@ returns table (activity_id bigint, code text, is_in_scope boolean)
 language sql stable security definer
 set search_path = largesse, pg_temp set jit = off
 as $$
+  -- What belongs to no activity is looked at with one of them (redemption_not_matching, points_not_matching_ledger), which may have ended long ago.
+  with along as materialized (
+    select b.id from largesse.audit_run r
+     cross join lateral (select b.id from largesse.activity b where b.start_at <= r.from_at order by b.start_at desc, b.id desc limit 1) b
+     where r.id = i_run_id and exists (select from largesse.redemption m where m.redeemed_at >= r.from_at and m.redeemed_at < r.until_at)
+    union all
+    select b.id from largesse.audit_run r
+     cross join lateral (select b.id from largesse.activity b order by b.kind = 'exchange' desc, b.id desc limit 1) b
+     where r.id = i_run_id and exists (select from largesse.points_entry p where p.at >= r.from_at and p.at < r.until_at and p.activity_id is null)
+  )
   select a.id, a.code,
          not largesse.archive_is_away(a.id)  -- nobody changes them, and they would be missed
-         and (r.mode = 'all' or a.start_at < r.until_at and a.latest_end_at > r.from_at
+         and (r.mode = 'all' or a.id in (select along.id from along) or a.start_at < r.until_at and a.latest_end_at > r.from_at
          or r.mode = 'recent' and exists (select from largesse.finding f where f.activity_id = a.id and f.state <> 'gone')
          or exists (select from largesse.claim c
                      where c.activity_id = a.id and c.updated_at >= r.from_at

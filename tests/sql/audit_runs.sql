@@ -34,6 +34,20 @@ select probe.expect('nothing of today', probe.scope('recent', null, null), 'now'
 select probe.expect('one of a day', probe.scope('date', '2020-05-01', 'old'), 'old');
 select probe.expect('day is half open', (select from_at || ' ' || until_at from largesse.audit_begin('date', '2020-05-01', null, false)),
   (select timestamptz '2020-05-01 00:00Z' || ' ' || timestamptz '2020-05-02 00:00Z'));
+-- What belongs to no activity is looked at with one of them, also where nothing else has happened to that.
+create function probe.on_day(i_date date) returns text language sql as $$
+  select probe.scope('date', i_date, null)
+$$;
+insert into largesse.redemption (order_id, asked, answer, total, discount, payable, redeemed_by, redeemed_at)
+  values ('o1', '{}', '{}', 100, 10, 90, 'test', '2020-05-09 10:00Z');
+select probe.expect('an order, with the one that had started last', probe.on_day('2020-05-09'), 'moved');
+select probe.expect('not the day after', probe.on_day('2020-05-10'), null);
+delete from largesse.redemption;
+select largesse.points_grant(77, 'g1', 5, 'gift', 'test');
+update largesse.points_entry set at = '2020-05-11 10:00Z';
+select probe.expect('points, with the newest', probe.on_day('2020-05-11'), (select code from largesse.activity order by id desc limit 1));
+delete from largesse.points_entry;
+delete from largesse.points_account;
 do $$
 begin
   perform largesse.audit_begin('all', null, 'nobody', false);
