@@ -4,7 +4,7 @@ import {call, get, path, serverNow} from './api.js';
 import {openAction} from './action.js';
 import {docOf, FormFault, formOf} from './activity_form.js';
 import {h} from './dom.js';
-import {t} from './i18n.js';
+import {language, t} from './i18n.js';
 import {button, fault, head, json, note} from './parts.js';
 import {go, to} from './router.js';
 import {say} from './view.js';
@@ -55,12 +55,13 @@ async function save(edit, doc) {
   });
 }
 
-function editor(edit) {
+// draft: what the form begins with.
+function editor(edit, draft) {
   const state = {isJson: false};
   const place = h('div', {});
   const said = h('div', {id: 'form-fault', 'aria-live': 'assertive'});
   const make = (doc) => formOf(doc, {isNew: edit.etag === null});
-  let form = make(edit.doc);
+  let form = make(draft);
   const area = h('textarea', {
     class: 'form-control mono',
     rows: '28',
@@ -114,7 +115,7 @@ function editor(edit) {
       save(edit, doc);
     });
   form.onsubmit = (event) => event.preventDefault();
-  return h(
+  const node = h(
     'div',
     {'data-key': `editor-${edit.key}`},
     h('div', {class: 'toolbar'}, flip),
@@ -126,14 +127,20 @@ function editor(edit) {
       button(edit.etag === null ? t('Create …') : t('Save …'), ['activities'], submit, {kind: 'primary', id: 'save'}),
     ),
   );
+  // The form is made once: what somebody types stays while the frame around it is renewed. Only another language makes it anew, of what stands in it.
+  node.language = language();
+  node.absorb = (next) => {
+    if (next.language === node.language) return;
+    try {
+      node.replaceWith(editor(edit, read()));
+    } catch {
+      /* half filled in: it stays as it is */
+    }
+  };
+  return node;
 }
 
-// The form is made once: what somebody types stays while the frame around it is renewed.
-function showEditor(view, above, edit) {
-  const node = editor(edit);
-  node.absorb = () => {};
-  view.show(above(), node);
-}
+const showEditor = (view, above, edit) => view.show(above(), editor(edit, edit.doc));
 
 export async function showForm(view, above, code) {
   const {headers, body} = await call(path(['v1/activities', code]), {signal: view.signal, whole: true});

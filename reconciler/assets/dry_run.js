@@ -2,7 +2,7 @@
 // What would a claim be told, now or at another time, rule by rule? Nothing is written.
 import {call, path} from './api.js';
 import {h} from './dom.js';
-import {dateTime, number, t, word} from './i18n.js';
+import {dateTime, language, number, t, word} from './i18n.js';
 import {badge, card, code, fault, loading, note, table} from './parts.js';
 
 const facts = (c) =>
@@ -100,6 +100,12 @@ export function dryRunForm({activityCode, userId} = {}) {
     result,
   );
   section.setAttribute('data-key', `dry-run-${activityCode ?? ''}-${userId ?? ''}`);
-  section.absorb = () => {};
+  // What somebody has typed stays; in another language it stands in a new form.
+  section.language = language();
+  section.absorb = (next) => {
+    if (next.language === section.language) return;
+    for (const {name, value} of form.elements) if (name !== '') next.querySelector('form').elements[name].value = value;
+    section.replaceWith(next);
+  };
   return section;
 }

@@ -61,6 +61,7 @@ const where = (f) => [
   f.provider ? h('div', {class: 'muted'}, f.provider) : null,
 ];
 
+const stateOf = (f) => badge('finding-state', f.state, f.state === 'opened' ? 'bad' : f.state === 'open' ? 'warn' : 'mute');
 const columns = () => [
   {
     label: t('Finding'),
@@ -74,7 +75,7 @@ const columns = () => [
         h('div', {class: 'muted small wrap'}, f.key),
       ),
   },
-  {label: t('Severity'), sort: ['severity'], show: (f) => badge('severity', f.severity)},
+  {label: t('Severity'), sort: ['severity'], show: (f) => h('div', {}, h('div', {}, badge('severity', f.severity)), stateOf(f))},
   {label: t('Where'), show: where},
   {label: t('Expected'), class: 'col-mid', show: (f) => h('span', {class: 'wrap'}, f.expected)},
   {label: t('Actual'), class: 'col-mid', show: (f) => h('b', {class: 'wrap'}, f.actual)},
@@ -86,11 +87,10 @@ const columns = () => [
         'div',
         {},
         h('div', {}, f.cause),
-        h('div', {class: 'muted'}, f.nextStep),
+        h('div', {class: 'muted clamped'}, f.nextStep),
         f.repair ? h('span', {class: 'tag tag-info'}, t('can be repaired')) : null,
       ),
   },
-  {label: t('State'), show: (f) => badge('finding-state', f.state, f.state === 'opened' ? 'bad' : f.state === 'open' ? 'warn' : 'mute')},
   {label: t('Opened'), sort: ['openedAt', '-openedAt'], show: (f) => timeAgo(f.openedAt)},
 ];
 

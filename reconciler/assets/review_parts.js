@@ -157,7 +157,7 @@ function stockNode(stock) {
         left: number(stock.remaining),
         total: number(stock.total),
         by: number(stock.adjustments),
-      }),
+      }).replace('=', stock.difference === 0 ? '=' : '≠'),
     ),
     stock.difference === 0 ? ` · ${t('adds up')}` : ` · ${t('differs by {n}', {n: number(stock.difference)})}`,
   );
