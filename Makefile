@@ -123,7 +123,7 @@ SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS))
 STACK = LARGESSE_BIN=$(abspath $(BUILD))/bin exec tests/support/stack.sh
 RUN_TESTS = BUILD=$(BUILD) exec tests/support/run_tests.sh
 
-.PHONY: help deps build-tests demo run stop env test check check-valgrind chaos lint format format-check fuzz fuzzers cover install dist clean
+.PHONY: help deps build-tests demo run stop env test check check-valgrind chaos screenshots lint format format-check fuzz fuzzers cover install dist clean
 help:  ## these lines
 	@awk -F ':.*## ' '/^[a-z][a-z -]*:.*## / { printf "  %-34s %s\n", "make " $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo "  VARIANT=release|debug|san|cover, LARGESSE_PORT=7400, LARGESSE_HOME=var, LARGESSE_TEST_CLOCK=1; see README.md"
@@ -162,6 +162,11 @@ check-valgrind:  ## unit tests under valgrind
 .PHONY: run-valgrind
 run-valgrind: $(UNIT_TESTS)
 	@$(RUN_TESTS) valgrind
+
+screenshots:  ## the pictures of the console in README.md, with a festival's data
+	@tests/support/deps.sh build test
+	@$(SUBMAKE) all
+	@$(RUN_TESTS) screenshots
 
 chaos: deps  ## the long fault runs
 	@$(SUBMAKE) build-tests

@@ -7,7 +7,7 @@ set -u
 
 BUILD="gcc libc6-dev make pkg-config mawk libevent-dev libpq-dev librabbitmq-dev libcurl4-openssl-dev libjansson-dev libyaml-dev libcsv-dev
   libssl-dev zlib1g-dev libcmocka-dev postgresql-15 postgresql-client-15 pgbouncer rabbitmq-server curl ca-certificates procps util-linux libjs-bootstrap5 libjs-chart.js"
-TEST="python3 python3-yaml python3-jsonschema"
+TEST="python3 python3-yaml python3-jsonschema"  # and Chromium with Node.js and npm, unless others are there
 LINT="clang-format"
 VALGRIND="valgrind libc6-dbg"
 FUZZ="clang libclang-rt-14-dev"
@@ -16,16 +16,24 @@ POLICY=/usr/sbin/policy-rc.d
 SAVED=$POLICY.before-largesse
 MARK="written by largesse while it installs packages"
 
+node_js() { command -v node >/dev/null || echo nodejs; command -v npm >/dev/null || echo npm; }
+browser() {
+  local name
+  for name in chromium chromium-browser google-chrome-stable google-chrome; do command -v "$name" >/dev/null && break; name=; done
+  [ -n "$name" ] || echo chromium
+  node_js
+}
+
 wanted() {
   local group
   for group in "${@:-build}"; do
     case $group in
       build) echo $BUILD ;;
-      test) echo $TEST ;;
+      test) echo $TEST; browser ;;
       lint) echo $LINT ;;
       valgrind) echo $VALGRIND ;;
       fuzz) echo $FUZZ ;;
-      peers) echo $PEERS; command -v node >/dev/null || echo nodejs; command -v npm >/dev/null || echo npm ;;
+      peers) echo $PEERS; node_js ;;
       *) echo "deps.sh: unknown group $group" >&2; exit 64 ;;
     esac
   done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs the tests that are built in $BUILD and ends with "N passed, N failed, N skipped".
-#   run_tests.sh all|unit|sql|config|system|browser|valgrind|chaos [NAME…]     names narrow it down: test_claim, bizid.sql
+#   run_tests.sh all|unit|sql|config|system|browser|screenshots|valgrind|chaos [NAME…]     names narrow it down: test_claim, bizid.sql
 # A test program counts by its cmocka cases; an SQL file and a configuration file are one test each.
 set -u
 ROOT=$(cd "$(dirname "$0")/../.." && pwd -P) || exit 1
@@ -209,6 +209,13 @@ run_browser() {
   done
 }
 
+# The pictures that README shows.
+run_screenshots() {
+  need_servers
+  start_job browser/screenshots.sh tests/browser/screenshots.sh
+  finish_jobs
+}
+
 # Daemons write sanitizer reports to their own logs.
 look_for_reports() {
   local file
@@ -283,8 +290,8 @@ main() {
     valgrind) run_unit valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible --child-silent-after-fork=yes ;;
     system) begin_alone; run_system; end_alone; run_answers ;;
     browser) run_browser; finish_jobs ;;
-    sql|config|alone|chaos) "run_$what" ;;
-    *) die "usage: run_tests.sh all|unit|sql|config|system|browser|valgrind|chaos [NAME…]" ;;
+    sql|config|alone|chaos|screenshots) "run_$what" ;;
+    *) die "usage: run_tests.sh all|unit|sql|config|system|browser|screenshots|valgrind|chaos [NAME…]" ;;
   esac
   [ "$what" = alone ] || look_for_reports
   printf 'in %d s\n%d passed, %d failed, %d skipped\n' $((SECONDS - begin)) "$PASSED" "$FAILED" "$SKIPPED"
