@@ -8,7 +8,7 @@
 
 void log_api_list(struct web_request *web)
 {
-  struct log_filter f = {NULL};
+  struct log_filter f = {.actor = NULL};
   int64_t limit, after = 0;
   if (!call_list_limit(web, &limit) || !call_number(web, "after", 1, INT64_MAX, &after) ||
       !call_text(web, "actor", &f.actor) || !call_text(web, "action", &f.action) ||

@@ -34,7 +34,7 @@ static void check_arguments(enum import_what what, const struct sheet *s)
 {
   struct db_args args;
   db_args_init(&args);
-  import_target_put_args(what, s, "code", "actor", &args);
+  import_target_of(what)->put_args(s, "code", &(struct web_import_by){"actor", NULL}, &args);
   CHECK(buf_result(&args.bytes) == RESULT_OK);
   db_args_release(&args);
 }

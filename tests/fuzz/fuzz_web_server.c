@@ -105,7 +105,7 @@ static void put(struct loop *loop, struct callers *callers, int fd, const uint8_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  struct runtime rt = {loop_new(), NULL, NULL};
+  struct runtime rt = {.loop = loop_new()};
   struct callers callers = {NULL};
   struct web_server *s = server_new(&rt, &callers);
   int pair[2];

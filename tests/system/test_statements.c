@@ -86,7 +86,7 @@ static void claims_are_delivered(struct stack *s)
   for (int i = 0; i < CLAIMS; i++) {
     char biz_id[16];
     (void)snprintf(biz_id, sizeof biz_id, "s%d", i);
-    struct claim_click click = claim_click(s->scheduler_ports[0], "stated", 1000 + i, biz_id);
+    struct claim_click click = claim_click(s->scheduler_ports[0], "stated", 1000 + i, "%s", biz_id);
     assert_int_equal(claim_send(&click).status, 201);
   }
   WAIT_FOR(sql_int(s->sql, "select count(*) from largesse.claim where status = 'succeeded'") == CLAIMS, 20);

@@ -206,8 +206,7 @@ static void a_page_shows_data_as_text(void **state)  // B105, B123
   assert_null(strstr(html, " style="));
   assert_null(strstr(html, "http-equiv"));
   static const char *const texts[] = {"&lt;script&gt;alert(1)&lt;/script&gt;",
-                                      ">\xC2\xA5"
-                                      "500<",
+                                      ">\u00A5500<",
                                       ">$5.00<",
                                       ">KD 0.500<",
                                       ">-$5.00<",
