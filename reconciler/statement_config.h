@@ -47,7 +47,7 @@ struct statement_conf {
   char *time_zone, *time_format;
   struct conf_pairs types, statuses;
   int positive, negative;  // kinds where there is no type
-  struct conf_texts covers, fallback;
+  struct conf_texts covers, fallback, shared_with;
   struct span grace;
   struct statement_trailer_conf trailer;
   struct statement_fetch_conf fetch;

@@ -40,6 +40,7 @@
   {"negative", CONF_CHOICE, STATEMENT_AT(negative), "by_request_id", 0, 0, 0, STATEMENT_KINDS, NULL, "without a type column: what amounts below zero are"}, \
   {"covers", CONF_TEXTS, STATEMENT_AT(covers), "[credit, reverse, payment, refund]", 0, 16, 0, NULL, NULL, "kinds that the statement has, so that they can be missing in it"}, \
   {"fallback", CONF_TEXTS, STATEMENT_AT(fallback), NULL, 0, 32, 0, NULL, NULL, "how lines without our request id are matched, in this order: reference (the provider's id that we were told), user_amount_date"}, \
+  {"shared_with", CONF_TEXTS, STATEMENT_AT(shared_with), NULL, 0, 64, 0, NULL, NULL, "other providers of ours whose movements stand in the same file; what is about their claims is ignored here, and judged by their own statements"}, \
   {"grace", CONF_SPAN, STATEMENT_AT(grace), "1h", 0, 31 * STATEMENT_DAY, 0, NULL, NULL, "what was done this near to the end of a statement may stand in the next one; until then it is not yet due"}, \
   {"trailer.row", CONF_INT, STATEMENT_AT(trailer.row), "1", 1, 8, 0, NULL, NULL, "which of the footer rows has the totals"}, \
   {"trailer.count", CONF_INT, STATEMENT_AT(trailer.count), "0", 0, 128, 0, NULL, NULL, "its column with the number of rows, from 1; 0: not checked"}, \

@@ -53,13 +53,18 @@ void statement_batch_clear(struct statement_batch *b)
 static void put_terms(struct db_args *args, const struct statement_conf *conf)
 {
   struct buf terms;
-  buf_init(&terms, 4096);
+  buf_init(&terms, 65536);
   buf_puts(&terms, "{\"covers\":[");
   for (size_t i = 0; i < conf->covers.count; i++)
     buf_printf(&terms, "%s\"%s\"", i > 0 ? "," : "", conf->covers.items[i]);
   buf_puts(&terms, "],\"fallback\":[");
   for (size_t i = 0; i < conf->fallback.count; i++)
     buf_printf(&terms, "%s\"%s\"", i > 0 ? "," : "", conf->fallback.items[i]);
+  buf_puts(&terms, "],\"sharedWith\":[");
+  for (size_t i = 0; i < conf->shared_with.count; i++) {
+    if (i > 0) buf_putc(&terms, ',');
+    buf_put_json(&terms, conf->shared_with.items[i], strlen(conf->shared_with.items[i]));
+  }
   buf_printf(&terms, "],\"fetched\":%s}", conf->fetch.url != NULL ? "true" : "false");
   db_args_text(args, buf_text(&terms));
   buf_release(&terms);

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Statements of providers: storing a file. One transaction from statement_begin to statement_close, so that nothing of a bad file is left.
 
--- Parameters: i_provider, i_zone: of the dates in the file, i_file: its name, i_grace, i_terms {covers: [kind], fallback: [reference, user_amount_date], fetched}, i_actor.
+-- Parameters: i_provider, i_zone: of the dates in the file, i_file: its name, i_grace, i_terms {covers: [kind], fallback: [reference, user_amount_date], sharedWith: [provider], fetched}, i_actor.
 -- Result: the statement's id; null where the database does not know the zone. Locks: statements of this provider, until the transaction ends: one at a time is read
 -- or matched. Errors: none.
 create or replace function largesse.statement_begin(i_provider text, i_zone text, i_file text, i_grace interval, i_terms jsonb, i_actor text) returns bigint

@@ -200,7 +200,7 @@ begin
     select l.statement_id, l.line, l.outcome as before,
            case when l.status = 'pending' then case when not j.is_overdue then 'not_yet_due' when h.state = 'done' and not j.is_told then 'status_differs' else 'ignored' end
                 when l.status = 'failed' then case when h.state = 'done' and not j.is_told then 'status_differs' else 'ignored' end
-                when h.state = 'none' then 'missing_here'
+                when h.state = 'none' then case when s.terms -> 'sharedWith' ? w.provider then 'ignored' else 'missing_here' end
                 when h.state = 'done' and (l.amount <> w.amount * c.quantity or l.currency <> w.currency) then 'amount_differs'
                 when h.state = 'done' then 'matched'
                 when h.state = 'open' and not j.is_overdue then 'not_yet_due'

@@ -120,6 +120,14 @@ select probe.expect('findings', probe.findings(), 'amount_differs 12 1, amount_d
   || 'reversed 16 250, status_differs 18 250, status_differs 20 250');
 select probe.expect('in words', (select expected || ' / ' || actual from largesse.finding where kind = 'statement_amount_differs' and currency = 'EUR'), '2.50 EUR / 2.51 EUR in line 3');
 
+-- Another provider of ours that writes into the same file: its movements are in its own statement.
+begin;
+select probe.import('2027-03-02', 'shared', probe.second_day(), '{"sharedWith": ["nobody", "elsewhere"]}');
+select probe.expect('shared', probe.counts((select max(id)::text from largesse.statement)),
+  'amountDiffers=2 duplicates=2 findings=10 ignored=3 matched=6 missingAtProvider=1 missingHere=2 notYetDue=1 reversed=1 statusDiffers=2');
+select probe.expect('not among the findings', (probe.findings() like '%missing_here 91%')::text, 'false');
+rollback;
+
 -- What is under way becomes a finding when its time is over, and goes when it is settled.
 select probe.clock_set('2027-03-03 03:00:01Z');
 select largesse.statement_match_open('shop', 10000);
