@@ -54,7 +54,7 @@ enum result operation_target_parse(const char *text, int64_t *out_letter, struct
 
 void operation_order_init(struct operation_order *o, enum operation_kind kind)
 {
-  *o = (struct operation_order){.kind = kind};
+  *o = (struct operation_order){.kind = kind, .preview_items = OPERATION_PREVIEW_ITEMS_MAX};
 }
 
 void operation_order_make_room(struct operation_order *o, size_t count)

@@ -10,10 +10,11 @@
 #include "common/result.h"
 #include "reconciler/store_operation.h"
 
-#define PROOF_CHARS_MAX       200
-#define KEY_CHARS_MAX         128
-#define OPERATION_IDS_MAX     10000
-#define FINDING_KEY_BYTES_MAX 1024
+#define PROOF_CHARS_MAX             200
+#define KEY_CHARS_MAX               128
+#define OPERATION_IDS_MAX           10000
+#define OPERATION_PREVIEW_ITEMS_MAX 10000
+#define FINDING_KEY_BYTES_MAX       1024
 
 // "retry", "roll_back": as in SQL.
 const char *operation_kind_name(enum operation_kind kind);

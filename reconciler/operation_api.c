@@ -15,7 +15,8 @@
 
 #define FILTER_CHARS_MAX 200
 #define RATE_MAX         10000
-#define STEPS_MAX        20  // of one request
+#define STEPS_MAX        20   // of one request
+#define PREVIEW_ITEMS    100  // unless it asks for more
 
 struct order_call {
   struct call call;
@@ -139,6 +140,7 @@ static bool read_body(struct order_call *o)
   if (o->order.kind != OPERATION_ROLL_BACK) {
     read_targets(o, &reader);
     jsonx_read_i64(&reader, "rate", false, 1, RATE_MAX, &o->order.rate);
+    jsonx_read_i64(&reader, "items", false, 0, OPERATION_PREVIEW_ITEMS_MAX, &o->order.preview_items);
   }
   if (o->order.kind == OPERATION_RESOLVE) read_proof(o, &reader);
   o->order.reason = jsonx_read_text(&reader, "reason", false, REASON_CHARS_MAX);
@@ -293,6 +295,7 @@ static struct order_call *order_call_new(struct web_request *web, enum operation
   struct order_call *o = of(call_new(web, sizeof *o, on_begun));
   o->call.on_end = on_end;
   operation_order_init(&o->order, kind);
+  o->order.preview_items = PREVIEW_ITEMS;
   o->order.rate = o->call.app->conf.operations.rate;
   return o;
 }

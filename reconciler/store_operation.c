@@ -75,6 +75,7 @@ const struct db_statement *store_operation_preview(struct db_args *args, const s
 {
   put_targets(args, o);
   db_args_bool(args, o->proof != NULL || o->is_not_delivered);
+  db_args_i64(args, o->preview_items);
   return &SQL_OPERATION_PREVIEW;
 }
 

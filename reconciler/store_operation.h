@@ -30,7 +30,8 @@ struct operation_order {
   const char *actor, *reason, *proof, *key;
   bool is_not_delivered;  // of a resolve
   bool is_dry_run;
-  int64_t rate;  // items a second
+  int64_t rate;           // items a second
+  int64_t preview_items;  // how many of the first
 };
 
 const struct db_statement *store_operation_preview(struct db_args *args, const struct operation_order *o);

@@ -47,6 +47,17 @@ as $$
     left join largesse.claim c on c.activity_id = i_letter.activity_id and c.id = i_letter.claim_id
 $$;
 
+-- What a filter of letters asks of `dead_letter d`, as text of a statement: written out, so that each filter has the plan that suits it.
+-- Parameters: i_provider, i_cause, i_activity_code, i_fingerprint (null: any). Result: text that begins with ` and`, or nothing. Locks, errors: none.
+create or replace function largesse.dead_letter_conditions(i_provider text, i_cause text, i_activity_code text, i_fingerprint text) returns text
+language sql immutable
+as $$
+  select concat(case when i_provider is not null then format(' and d.provider = %L', i_provider) end,
+                case when i_cause is not null then format(' and d.cause = %L', i_cause) end,
+                case when i_activity_code is not null then format(' and d.activity_id = (select a.id from largesse.activity a where a.code = %L)', i_activity_code) end,
+                case when i_fingerprint is not null then format(' and d.fingerprint = %L', i_fingerprint) end)
+$$;
+
 -- Parameters: i_state (open, closed, all), i_provider, i_cause, i_activity_code and i_fingerprint (null: any), i_after: the last id seen (0 to begin), i_limit.
 -- Result: id and JSON text per letter, oldest first. Locks: none. Errors: none.
 create or replace function largesse.dead_letter_list(

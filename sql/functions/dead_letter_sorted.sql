@@ -40,10 +40,7 @@ begin
        from (select d.* from largesse.dead_letter d where true'
     || case i_state when 'open' then ' and d.closed_at is null' when 'closed' then ' and d.closed_at is not null' else '' end
     || case when i_after <> '' then format(' and (%s) %s (%s)', v_key, case when v_is_down then '<' else '>' end, replace(i_after, '.', ', ')) else '' end
-    || case when i_provider is not null then ' and d.provider = $1' else '' end
-    || case when i_cause is not null then ' and d.cause = $2' else '' end
-    || case when i_activity_code is not null then ' and d.activity_id = (select a.id from largesse.activity a where a.code = $3)' else '' end
-    || case when i_fingerprint is not null then ' and d.fingerprint = $4' else '' end
-    || format(' order by %s limit $5) d order by %1$s', case when v_is_down then replace(v_key, ',', ' desc,') || ' desc' else v_key end)
-    using i_provider, i_cause, i_activity_code, i_fingerprint, i_limit;
+    || largesse.dead_letter_conditions(i_provider, i_cause, i_activity_code, i_fingerprint)
+    || format(' order by %s limit $1) d order by %1$s', case when v_is_down then replace(v_key, ',', ' desc,') || ' desc' else v_key end)
+    using i_limit;
 end $$;

@@ -87,75 +87,128 @@ create or replace function largesse.operation_targets(
   i_provider text, i_cause text, i_activity_code text, i_fingerprint text,
   i_keys text[], i_state text, i_finding_kind text, i_severity text, i_source text)
 returns table (n bigint, letter_id bigint, activity_id bigint, claim_id bigint, finding_key text)
-language sql stable
+language plpgsql stable
 set search_path = largesse, pg_temp set jit = off
 as $$
-  select row_number() over (order by t.a, t.c, t.l, t.k), t.l, t.a, t.c, t.k
-    from (
-      select r.l, d.activity_id as a, d.claim_id as c, null::text as k from unnest(i_letters) as r(l) left join largesse.dead_letter d on d.id = r.l
-      union
-      select (select max(d.id) from largesse.dead_letter d where d.activity_id = r.a and d.claim_id = r.c and i_kind <> 'roll_back'), r.a, r.c, null
-        from unnest(i_activity_ids, i_claim_ids) as r(a, c)
-      union
-      select d.id, d.activity_id, d.claim_id, null from largesse.dead_letter d
-       where i_letters is null and i_activity_ids is null and i_kind <> 'roll_back' and not largesse.operation_is_about_findings(i_kind) and d.closed_at is null
-         and (i_provider is null or d.provider = i_provider)
-         and (i_cause is null or d.cause = i_cause)
-         and (i_activity_code is null or d.activity_id = (select a.id from largesse.activity a where a.code = i_activity_code))
-         and (i_fingerprint is null or d.fingerprint = i_fingerprint)
-      union
-      select null, f.activity_id, f.claim_id, r.key from unnest(i_keys) as r(key) left join largesse.finding f on f.key = r.key
-       where largesse.operation_is_about_findings(i_kind)
-      union
-      select null, f.activity_id, f.claim_id, f.key from largesse.finding_select(i_state, i_finding_kind, i_severity, i_activity_code, i_provider, i_source) f
-       where largesse.operation_is_about_findings(i_kind) and i_keys is null
-    ) t
-$$;
+begin
+  if largesse.operation_is_about_findings(i_kind) then
+    return query select row_number() over (order by t.a, t.c, t.k), null::bigint, t.a, t.c, t.k
+      from (select f.activity_id as a, f.claim_id as c, r.key as k from (select distinct k.key from unnest(i_keys) as k(key)) r left join largesse.finding f on f.key = r.key
+            union all
+            select f.activity_id, f.claim_id, f.key from largesse.finding_select(i_state, i_finding_kind, i_severity, i_activity_code, i_provider, i_source) f
+             where i_keys is null) t;
+  elsif i_letters is null and i_activity_ids is null and i_kind <> 'roll_back' then  -- no letter comes twice, and the index of open letters has them in order
+    return query execute 'select row_number() over (order by d.activity_id, d.claim_id, d.id), d.id, d.activity_id, d.claim_id, null::text from largesse.dead_letter d
+      where d.closed_at is null' || largesse.dead_letter_conditions(i_provider, i_cause, i_activity_code, i_fingerprint);
+  else
+    return query select row_number() over (order by t.a, t.c, t.l), t.l, t.a, t.c, null::text
+      from (select r.l, d.activity_id as a, d.claim_id as c from unnest(i_letters) as r(l) left join largesse.dead_letter d on d.id = r.l
+            union
+            select (select max(d.id) from largesse.dead_letter d where d.activity_id = r.a and d.claim_id = r.c and i_kind <> 'roll_back'), r.a, r.c
+              from unnest(i_activity_ids, i_claim_ids) as r(a, c)) t;
+  end if;
+end $$;
+
+-- What an operation about letters or claims would come to: counts of all in one pass, and the first items. Of a hundred thousand letters no list is made.
+-- Parameters: as operation_preview. Result: a row per outcome with its count, and without count a row per item, in order. Locks: none. Errors: none.
+create or replace function largesse.operation_preview_letters(
+  i_kind text, i_letters bigint[], i_activity_ids bigint[], i_claim_ids bigint[],
+  i_provider text, i_cause text, i_activity_code text, i_fingerprint text, i_is_proved boolean, i_items int)
+returns table (outcome text, items bigint, item json)
+language plpgsql stable
+set search_path = largesse, pg_temp set jit = off
+as $$
+declare
+  v_target text := case when i_letters is null and i_activity_ids is null and i_kind <> 'roll_back'
+    then '(select d.id as letter_id, d.activity_id, d.claim_id, d as letter from largesse.dead_letter d where d.closed_at is null'
+         || largesse.dead_letter_conditions(i_provider, i_cause, i_activity_code, i_fingerprint) || ')'
+    else '(select t.letter_id, t.activity_id, t.claim_id, d as letter
+             from largesse.operation_targets($1, $2, $3, $4, null, null, null, null, null, null, null, null, null) t left join largesse.dead_letter d on d.id = t.letter_id)' end;
+  -- Whether a provider takes back is asked once for each reward.
+  v_looked text := ' from ' || v_target || ' t
+      left join largesse.claim c on c.activity_id = t.activity_id and c.id = t.claim_id
+      left join (select w.id, largesse.reward_can_be_reversed(w.id) as can_be_reversed from largesse.reward w where $1 not in (''retry'', ''resolve'') offset 0) w on w.id = c.reward_id';
+  v_verdict text := 'largesse.operation_verdict($1, t.letter, c, w.can_be_reversed,
+      case when $1 = ''retry'' and c.review_cause = ''late_payment'' then largesse.claim_can_be_given(c) end, $5)';
+begin
+  return query execute 'select ' || v_verdict || ', count(*), null::json' || v_looked || ' group by 1' using i_kind, i_letters, i_activity_ids, i_claim_ids, i_is_proved;
+  if i_items > 0 then
+    return query execute 'select i.outcome, null::bigint, largesse.operation_item_json(i.letter_id, i.activity_id, i.claim_id, null, null, null, i.outcome)
+        from (select t.letter_id, t.activity_id, t.claim_id, ' || v_verdict || ' as outcome' || v_looked || ' order by t.activity_id, t.claim_id, t.letter_id limit $6) i
+       order by i.activity_id, i.claim_id, i.letter_id'
+      using i_kind, i_letters, i_activity_ids, i_claim_ids, i_is_proved, i_items;
+  end if;
+end $$;
+
+-- The same of findings. Each repair counts anew, so the first thousand are looked at, and for two seconds at most.
+-- Parameters: as operation_preview. Result: as operation_preview_letters, and a row without outcome: how many are meant. Locks: none. Errors: none.
+create or replace function largesse.operation_preview_findings(
+  i_kind text, i_keys text[], i_provider text, i_activity_code text, i_state text, i_finding_kind text, i_severity text, i_source text, i_items int)
+returns table (outcome text, items bigint, item json)
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off
+as $$
+declare
+  v_until  timestamptz := clock_timestamp() + interval '2 seconds';  -- of effort, whatever the clock of the activities says
+  v_counts jsonb := '{}';
+  v_n      int := 0;
+  v_target record;
+  v_tried  record;
+begin
+  if i_kind = 'explain' then
+    return query select case when f.state is null then 'not_found' when f.state = 'gone' then 'gone' else 'explained' end, count(*), null::json
+      from largesse.finding_named(i_keys, i_state, i_finding_kind, i_severity, i_activity_code, i_provider, i_source) f group by 1;
+  end if;
+  items := (select count(*) from largesse.finding_named(i_keys, i_state, i_finding_kind, i_severity, i_activity_code, i_provider, i_source));
+  return next;
+  for v_target in
+    select f.activity_id, f.claim_id, f.key from largesse.finding_named(i_keys, i_state, i_finding_kind, i_severity, i_activity_code, i_provider, i_source) f
+     order by f.activity_id, f.claim_id, f.key limit case i_kind when 'repair' then 1000 else i_items end
+  loop
+    select * into v_tried from largesse.finding_try(i_kind, v_target.key, false);
+    v_n := v_n + 1;
+    v_counts := v_counts || jsonb_build_object(v_tried.outcome, coalesce((v_counts ->> v_tried.outcome)::bigint, 0) + 1);
+    if v_n <= i_items then
+      items := null;
+      outcome := v_tried.outcome;
+      item := largesse.operation_item_json(null, v_target.activity_id, v_target.claim_id, v_target.key, v_tried.before, v_tried.after, v_tried.outcome);
+      return next;
+    end if;
+    exit when clock_timestamp() > v_until;
+  end loop;
+  if i_kind = 'repair' then return query select e.key, e.value::bigint, null::json from jsonb_each_text(v_counts) e; end if;
+end $$;
 
 -- Shows what an operation would do, and changes nothing.
--- Parameters: as operation_targets; i_is_proved as operation_verdict. Result: JSON text as operation_json, with `dryRun` true and the first items; of repairs the first thousand are looked at,
--- `previewed` says so. Locks: none. Errors: none.
+-- Parameters: as operation_targets; i_is_proved as operation_verdict; i_items: how many of the first items. Result: JSON text as operation_json, with `dryRun` true; of repairs
+-- the first thousand are looked at, fewer where they take more than two seconds, and `previewed` says so. Locks: none. Errors: none.
 create or replace function largesse.operation_preview(
   i_kind text, i_letters bigint[], i_activity_ids bigint[], i_claim_ids bigint[],
   i_provider text, i_cause text, i_activity_code text, i_fingerprint text, i_is_proved boolean,
-  i_keys text[] default null, i_state text default null, i_finding_kind text default null, i_severity text default null, i_source text default null)
+  i_keys text[] default null, i_state text default null, i_finding_kind text default null, i_severity text default null, i_source text default null, i_items int default 10000)
 returns table (doc text)
-language sql volatile security definer  -- repairs are asked what they would do
+language plpgsql volatile security definer  -- repairs are asked what they would do
 set search_path = largesse, pg_temp set jit = off
 as $$
-  with target as materialized (
-    select * from largesse.operation_targets(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint,
-                                             i_keys, i_state, i_finding_kind, i_severity, i_source)
-  ), terms as materialized (  -- asked once for each reward, not for each of a hundred thousand items
-    select w.id, largesse.reward_can_be_reversed(w.id) as can_be_reversed from largesse.reward w where i_kind not in ('retry', 'resolve')
-  ), item as materialized (
-    select t.n, t.letter_id, t.activity_id, t.claim_id, null::text as finding_key, null::text as before, null::text as after,
-           largesse.operation_verdict(i_kind, d, c, w.can_be_reversed, case when i_kind = 'retry' and c.review_cause = 'late_payment' then largesse.claim_can_be_given(c) end,
-                                      i_is_proved) as outcome
-      from target t
-      left join largesse.dead_letter d on d.id = t.letter_id
-      left join largesse.claim c on c.activity_id = t.activity_id and c.id = t.claim_id
-      left join terms w on w.id = c.reward_id
+begin
+  return query with looked as materialized (
+    select l.* from largesse.operation_preview_letters(i_kind, i_letters, i_activity_ids, i_claim_ids, i_provider, i_cause, i_activity_code, i_fingerprint, i_is_proved, i_items) l
      where not largesse.operation_is_about_findings(i_kind)
     union all
-    select t.n, null, t.activity_id, t.claim_id, t.finding_key, f.before, f.after, f.outcome
-      from (select * from target where target.n <= case i_kind when 'repair' then 1000 else 1000000000 end offset 0) t  -- each repair counts anew
-     cross join lateral largesse.finding_try(i_kind, t.finding_key, false) f
+    select l.* from largesse.operation_preview_findings(i_kind, i_keys, i_provider, i_activity_code, i_state, i_finding_kind, i_severity, i_source, i_items) l
      where largesse.operation_is_about_findings(i_kind)
-  ), told as materialized (
-    select item.outcome, count(*) as items from item group by item.outcome
+  ), whole as materialized (
+    select coalesce(sum(l.items) filter (where l.outcome is not null), 0) as looked_at, coalesce(max(l.items) filter (where l.outcome is null), sum(l.items), 0) as total from looked l
   )
   select (select json_object_agg(f.name, f.value order by f.place)
             from (select 1 as place, 'kind' as name, to_json(i_kind) as value
                   union all select 2, 'dryRun', to_json(true)
-                  union all select 3, 'total', to_json((select count(*) from target))
-                  union all select 3, 'previewed', to_json(p.items) from (select coalesce(sum(t.items), 0) as items from told t) p where p.items < (select count(*) from target)
-                  union all select 3 + o.place, largesse.operation_member(o.name), to_json(coalesce((select t.items from told t where t.outcome = o.name), 0))
+                  union all select 3, 'total', to_json(w.total) from whole w
+                  union all select 3, 'previewed', to_json(w.looked_at) from whole w where w.looked_at < w.total
+                  union all select 3 + o.place, largesse.operation_member(o.name), to_json(coalesce((select l.items from looked l where l.outcome = o.name and l.items is not null), 0))
                               from unnest(largesse.operation_outcomes(i_kind)) with ordinality as o(name, place)
-                  union all select 100, 'items', coalesce((
-                              select json_agg(largesse.operation_item_json(i.letter_id, i.activity_id, i.claim_id, i.finding_key, i.before, i.after, i.outcome) order by i.n)
-                                from (select * from item order by item.n limit 10000) i), '[]')) f)::text
-$$;
+                  union all select 100, 'items', coalesce((select json_agg(l.item) from looked l where l.item is not null), '[]')) f)::text;
+end $$;
 
 -- Begins an operation: what is meant is written down now, so what comes later is not touched and what is interrupted goes on.
 -- Parameters: as operation_targets; i_actor, i_reason, i_proof, i_as_delivered (of a resolve), i_rate: items a second, i_key: of the caller; null: none.

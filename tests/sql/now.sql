@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the console's first page is told, and dead letters in each order, as the reconciler's role; and that both stay quick with 100,000 letters.
+-- What the console's first page is told, and dead letters in each order, as the reconciler's role; 100,000 letters. How much of them is read: operation_previews.sql.
 create schema probe;
 grant usage on schema probe to largesse_reconciler;
 create function probe.expect(i_what text, i_got text, i_wanted text) returns void language plpgsql as $$
@@ -71,19 +71,6 @@ begin
   return cardinality(v_ids) || ' ' || (select count(distinct i) from unnest(v_ids) i);
 end $$;
 select probe.expect('all of them by attempts', pg_temp.walk('-attempts'), '5000 5000');
-create function pg_temp.seconds(i_query text) returns numeric language plpgsql as $$
-declare
-  v_from timestamptz := clock_timestamp();
-begin
-  execute i_query;
-  return extract(epoch from clock_timestamp() - v_from);
-end $$;
--- Reached when an index is not used: seconds instead of milliseconds.
-select probe.expect('quick: ' || q, (pg_temp.seconds(q) < 0.5)::text, 'true') from unnest(array[
-  $$select count(*) from largesse.now(50)$$,
-  $$select count(*) from largesse.dead_letter_sorted('attempts', 'open', null, null, null, null, '6.90000', 100)$$,
-  $$select count(*) from largesse.dead_letter_sorted('-openedAt', 'open', 'other', null, null, 'attempts_exhausted: 3', '', 100)$$,
-  $$select count(*) from largesse.dead_letter_groups('open', null, null, null, null, 0, 100)$$]) q;
 do $$
 begin
   perform largesse.dead_letter_sorted('attempts', 'open', null, null, null, null, '17', 1);
