@@ -21,7 +21,7 @@ begin
     perform 1 from largesse.points_account a where a.user_id = v_user for update;
   end if;
   select a.balance into v_balance from largesse.points_account a where a.user_id = v_user;
-  select coalesce(sum(e.amount), 0) as total, coalesce((array_agg(e.balance order by e.id desc))[1], 0) as last into v_ledger
+  select coalesce(sum(e.amount), 0) as total, coalesce((array_agg(e.balance order by e.id desc))[1], 0) as last, count(*) as entries into v_ledger
     from largesse.points_entry e where e.user_id = v_user;
   before := format('balance %s', coalesce(v_balance::text, 'missing'));
   after := format('balance %s', v_ledger.total);
@@ -35,8 +35,8 @@ begin
     after := format('the entries of claim %s are not what it cost: see to that first', v_claim); outcome := 'not_repairable';
   elsif v_ledger.total <> v_ledger.last then
     after := format('entries sum to %s, the last one says %s', v_ledger.total, v_ledger.last); outcome := 'not_repairable';
-  elsif v_balance is not distinct from v_ledger.total then
-    outcome := 'already_right';
+  elsif v_balance is not distinct from v_ledger.total or v_balance is null and v_ledger.entries = 0 then
+    outcome := 'already_right'; after := before;
   else
     outcome := 'repaired';
     if i_apply then update largesse.points_account a set balance = v_ledger.total where a.user_id = v_user; end if;

@@ -94,6 +94,38 @@ create function probe.pause() returns void language sql as $$
     from (select probe.draw() as a offset 0) d join largesse.activity a on a.id = (d.a).id where a.status = 'paused' or random() < 0.2
 $$;
 
+-- A repair of what is right changes nothing, whatever goes on beside it; one that makes a claim due sooner may.
+create function probe.repair() returns void language plpgsql as $$
+declare
+  a        probe.activity := probe.draw();
+  v_user   bigint := 1 + floor(random() * 40);
+  v_claim  bigint := (select c.id from probe.claims(a.id, '{waiting,offered,held,issuing,succeeded,failed,expired,cancelled,rolled_back}', 1) c);
+  v_name   text := (array['stock', 'usage', 'usage', 'event_usage', 'group_member', 'qualification', 'number', 'waiting', 'waiting', 'points_balance', 'points_return', 'dead_letter',
+                          'claim_due', 'reversal'])[1 + floor(random() * 14)::int];
+  v_about  text := case v_name when 'stock' then 'stock' when 'event_usage' then 'event usage user ' || v_user when 'group_member' then 'group member ' || v_user
+                     when 'usage' then format('usage user %s %s', v_user, case when random() < 0.5 then 'total -infinity' else 'day ' || (now() at time zone 'Asia/Shanghai')::date end)
+                     when 'qualification' then format('qualification user %s claim 1', v_user) when 'number' then format('number %s of claim 1', 1 + floor(random() * 25))
+                     when 'waiting' then case when random() < 0.5 then 'waiting' else 'claim ' || v_claim end when 'points_balance' then 'points user ' || v_user else '' end;
+  r        record;
+begin
+  perform 1 from largesse.activity w where w.id = a.id for no key update;  -- as finding_try
+  execute format('select * from largesse.repair_%s($1, $2, $3, true)', v_name) into r using a.id, v_claim, v_about;
+  if r.outcome = 'repaired' and v_name <> 'claim_due' then
+    raise exception 'repair of % in %, claim %: % became %', v_about, a.code, v_claim, r.before, r.after;
+  end if;
+end $$;
+-- Nothing is found while everything goes on, by audits of what does not depend on time.
+create function probe.look() returns void language plpgsql as $$
+declare
+  a       probe.activity := probe.draw();
+  v_found text;
+begin
+  select string_agg(concat_ws(' ', s.name, r.subject, r.expected, r.actual), '; ') into v_found
+    from largesse.audit_screen(a.id, random() < 0.5) s cross join lateral largesse.audit_run(s.name, a.id) r
+   where s.name not in ('claims_stuck', 'claim_kept_past_deadline');  -- nor is null of what is kept of the sums
+  if v_found is not null then raise exception 'found in %: %', a.code, v_found; end if;
+end $$;
+
 -- A fulfiller takes some claims of a lane, in no good order, and settles what came of them in further transactions: what is plain together, else by activity.
 create function probe.take(i_lease interval) returns void language plpgsql as $$
 declare

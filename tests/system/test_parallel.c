@@ -41,6 +41,8 @@ static const struct call {
     {"select probe.operation_step()", NULL, 4},
     {"select probe.sweep()", NULL, 2},
     {"select probe.pause()", NULL, 1},
+    {"select probe.repair()", NULL, 6},
+    {"select probe.look()", NULL, 4},
     {"select probe.take('2 s')", "select probe.settle()", 22},
 };
 #define CALLS (sizeof calls / sizeof *calls)
