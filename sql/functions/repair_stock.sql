@@ -16,8 +16,8 @@ declare
   v_segments int;
 begin
   perform largesse.repair_lock(i_activity_id, i_apply);
-  select a.stock_total + coalesce((select sum(d.by) from largesse.stock_adjustment d where d.activity_id = a.id), 0), a.segments
-    into v_total, v_segments from largesse.activity a where a.id = i_activity_id;
+  -- As published: a total that was changed by hand gives nobody more until somebody has decided which is right.
+  select b.total, a.segments into v_total, v_segments from largesse.activity a cross join lateral largesse.audit_stock_of(a.id, 0) b where a.id = i_activity_id;
   select sum(s.remaining) as remaining, sum(s.taken) as taken, array_agg(s.segment order by s.segment) as segments into v_stock from largesse.stock s where s.activity_id = i_activity_id;
   select coalesce(sum(c.quantity), 0) into v_held
     from largesse.claim c where c.activity_id = i_activity_id and c.status in (select s.status from largesse.claim_state s where s.holds_stock);

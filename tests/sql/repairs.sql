@@ -177,6 +177,20 @@ call probe.is_for_people('update largesse.claim set quantity = 4 where user_id =
 call probe.is_for_people('update largesse.claim set quantity = 4 where user_id = 13', 'user_over_limit', '4 in 1 live claims');
 call probe.is_for_people('update largesse.claim set quantity = 9 where user_id = 1', 'event_usage_not_matching_claims', 'claims hold % more than the limit allows');
 
+-- A total that was changed by hand, and a row that has some more: what is left is by the published one, so that nobody gets what there is not.
+do $$
+declare v_id bigint := (select id from largesse.activity where code = 'full'); v_left bigint := (select sum(remaining) from largesse.stock where activity_id = (select id from largesse.activity where code = 'full'));
+begin
+  update largesse.activity set stock_total = stock_total + 20 where id = v_id;
+  update largesse.stock set remaining = remaining + 7 where activity_id = v_id and segment = 0;
+  perform probe.expect('both are found', probe.audit('{full}'), 'full stock_initial_wrong, full stock_not_matching_claims');
+  perform probe.expect('only one can be repaired', probe.operate('repair'), 'created not_repairable=1 repaired=1');
+  perform probe.expect('as published', (select sum(remaining)::text from largesse.stock where activity_id = v_id), v_left::text);
+  perform probe.expect('the other one stays', probe.audit('{full}'), 'full stock_initial_wrong');
+  raise exception 'undo' using errcode = 'P0099';
+exception when sqlstate 'P0099' then null;
+end $$;
+
 select probe.expect('all books', probe.audit(), 'clean');
 
 -- Counters of users.
