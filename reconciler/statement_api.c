@@ -11,11 +11,6 @@
 #include "reconciler/statement_worker.h"
 #include "reconciler/store_statement.h"
 
-#define OUTCOMES                                                                                                  \
-  "finding|matched|ignored|not_yet_due|missing_here|missing_at_provider|amount_differs|duplicate_line|duplicate_" \
-  "effect|"                                                                                                       \
-  "reversed|status_differs"
-
 void statement_api_import(struct web_request *web)
 {
   struct app *app = web_context(web);
@@ -80,7 +75,7 @@ void statement_api_lines(struct web_request *web)
   if (!read_id(web, &id) || !call_list_limit(web, &limit) || !call_number(web, "after", 0, INT64_MAX, &after) ||
       !call_text(web, "outcome", &outcome))
     return;
-  if (outcome != NULL && !cmdline_choice(outcome, OUTCOMES, &index)) {
+  if (outcome != NULL && !cmdline_choice(outcome, STATEMENT_OUTCOMES, &index)) {
     call_refuse(web, "outcome: is none that lines have");
     return;
   }

@@ -16,10 +16,6 @@
 #include "reconciler/store_statement.h"
 
 #define DOC_BYTES_MAX (1024 * 1024)
-#define OUTCOMES                                                                                                  \
-  "finding|matched|ignored|not_yet_due|missing_here|missing_at_provider|amount_differs|duplicate_line|duplicate_" \
-  "effect|"                                                                                                       \
-  "reversed|status_differs"
 
 // --- one statement
 
@@ -317,8 +313,8 @@ int statement_command_show(const void *config, struct log *log, int argc, char *
   int is_json = 0, outcome = 0;
   if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(&c, why);
   if (words != 1 || !read_id(argv[0], &id)) return cli_misused(&c, "one ID is needed, a number");
-  if (o.outcome != NULL && !cmdline_choice(o.outcome, OUTCOMES, &outcome))
-    return cli_misused(&c, "--outcome must be one of " OUTCOMES);
+  if (o.outcome != NULL && !cmdline_choice(o.outcome, STATEMENT_OUTCOMES, &outcome))
+    return cli_misused(&c, "--outcome must be one of " STATEMENT_OUTCOMES);
   if (!cmdline_choice(format, "text|json", &is_json)) return cli_misused(&c, "--format must be text or json");
   if (!reconciler_cli_open(&c, config)) return c.exit_code;
   c.exit_code =

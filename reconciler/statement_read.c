@@ -9,6 +9,7 @@
 
 #include "common/buf.h"
 #include "common/mem.h"
+#include "common/utf8.h"
 #include "reconciler/statement_decode.h"
 #include "reconciler/statement_part.h"
 
@@ -40,6 +41,18 @@ void statement_sink_fields(struct statement_sink *s, const struct statement_text
   s->result = s->on_line(s->ctx, &l);
 }
 
+// Names and values in it were cut to a length, perhaps within a character.
+static void make_valid(char *text)
+{
+  uint32_t code_point = 0;
+  for (size_t at = 0, len = strlen(text), width = 0; at < len; at += width) {
+    width = utf8_decode(text + at, len - at, &code_point);
+    if (width > 0) continue;
+    text[at] = '?';
+    width = 1;
+  }
+}
+
 enum result statement_sink_refuse(struct statement_sink *s, int64_t line, const char *why)
 {
   if (s->result != RESULT_OK) return s->result;
@@ -48,6 +61,7 @@ enum result statement_sink_refuse(struct statement_sink *s, int64_t line, const 
     (void)snprintf(s->why, sizeof s->why, "line %" PRId64 ": %s", line, why);
   else
     (void)snprintf(s->why, sizeof s->why, "%s", why);
+  make_valid(s->why);
   s->result = RESULT_INVALID;
   return s->result;
 }

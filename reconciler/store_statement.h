@@ -9,6 +9,11 @@
 
 #define STATEMENT_BATCH_LINES 4000
 
+// What lists of lines can be asked for: everything a line may have come to, and finding for all that are findings.
+#define STATEMENT_OUTCOMES                                                                              \
+  "finding|matched|ignored|not_yet_due|missing_here|missing_at_provider|amount_differs|duplicate_line|" \
+  "duplicate_effect|reversed|status_differs"
+
 // Lines on their way to the database, column by column.
 struct statement_batch {
   struct statement_line *lines;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzzes statements of providers: no input crashes, pieces of any size give the same lines or the same fault as the
-// whole, and what is handed on fits the batch it is stored with. libFuzzer entry; one thread.
+// whole, and what is handed on has its bounds. libFuzzer entry; one thread.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "common/text.h"
 #include "reconciler/config.h"
 #include "reconciler/statement_read.h"
-#include "reconciler/store_statement.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,63 +31,47 @@ static const char *const profiles[] = {
     "header: false, columns: {request_id: 2, amount: 1, type: 128}, types: {'*': credit}",
 };
 
-struct reading {
-  struct buf lines;
-  struct statement_batch batch;
-};
-
 static enum result put_line(void *ctx, const struct statement_line *l)
 {
-  struct reading *r = ctx;
+  struct buf *out = ctx;
   CHECK(l->request_id.len <= STATEMENT_TEXT_MAX && l->user.len <= STATEMENT_TEXT_MAX &&
         l->ref.len <= STATEMENT_TEXT_MAX);
   CHECK(l->amount >= 0 && (!l->has_claim || (l->activity_id > 0 && l->claim_id > 0)));
   if (l->ref.len > 0) CHECK(text_is_utf8(l->ref.bytes, l->ref.len));
-  buf_printf(&r->lines, "%" PRId64 " %d %d %" PRId64 " %s %" PRId64 " ", l->line, (int)l->kind, (int)l->status,
+  buf_printf(out, "%" PRId64 " %d %d %" PRId64 " %s %" PRId64 " ", l->line, (int)l->kind, (int)l->status,
              l->signed_amount, l->currency, l->at_us);
-  buf_append(&r->lines, l->request_id.bytes, l->request_id.len);
-  buf_append(&r->lines, l->ref.bytes, l->ref.len);
-  statement_batch_add(&r->batch, l);
-  if (statement_batch_is_full(&r->batch)) statement_batch_clear(&r->batch);
-  CHECK(buf_result(&r->batch.texts) == RESULT_OK);
+  buf_append(out, l->request_id.bytes, l->request_id.len);
+  buf_append(out, l->ref.bytes, l->ref.len);
   return RESULT_OK;
 }
 
-static void read_all(const struct statement_profile *p, const char *bytes, size_t len, size_t piece,
-                     struct reading *out)
+static void read_all(const struct statement_profile *p, const char *bytes, size_t len, size_t piece, struct buf *out)
 {
   struct statement_reader *r = NULL;
   enum result result = RESULT_OK;
-  buf_init(&out->lines, 1u << 24);
-  statement_batch_init(&out->batch);
+  buf_init(out, 1u << 24);
   CHECK(statement_reader_new(p, put_line, out, &r) == RESULT_OK);
   for (size_t at = 0; at < len && result == RESULT_OK; at += piece)
     result = statement_reader_feed(r, bytes + at, len - at < piece ? len - at : piece);
   if (result == RESULT_OK) result = statement_reader_end(r);
   CHECK((result == RESULT_OK) == (statement_reader_why(r)[0] == '\0'));
   CHECK(text_is_utf8(statement_reader_why(r), strlen(statement_reader_why(r))));
-  buf_puts(&out->lines, statement_reader_why(r));
+  buf_puts(out, statement_reader_why(r));
   statement_reader_free(r);
-}
-
-static void reading_release(struct reading *r)
-{
-  buf_release(&r->lines);
-  statement_batch_release(&r->batch);
 }
 
 static void check(const struct statement_conf *conf, const char *bytes, size_t len, size_t piece)
 {
   struct statement_profile p;
   struct conf_fault fault = {.text = ""};
-  struct reading whole, pieces;
+  struct buf whole, pieces;
   CHECK(statement_profile_compile("shop", conf, &p, &fault) == RESULT_OK);
   read_all(&p, bytes, len, len, &whole);
   read_all(&p, bytes, len, piece, &pieces);
-  CHECK(whole.lines.len == pieces.lines.len);
-  CHECK(memcmp(buf_text(&whole.lines), buf_text(&pieces.lines), whole.lines.len) == 0);
-  reading_release(&whole);
-  reading_release(&pieces);
+  CHECK(whole.len == pieces.len);
+  CHECK(memcmp(buf_text(&whole), buf_text(&pieces), whole.len) == 0);
+  buf_release(&whole);
+  buf_release(&pieces);
 }
 
 // Read once: reading a configuration takes longer than reading a file.

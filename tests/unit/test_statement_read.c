@@ -204,6 +204,20 @@ static void times(void **state)
                 "line 2: at (at) \"2027-02-28 10:00:00\": is no time as the profile writes it");
 }
 
+// A fault is stored and answered: it is UTF-8 although the name of a column in it was cut.
+static void faults_are_text(void **state)
+{
+  (void)state;
+  static const char name[] =
+      "a\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae\u5fae"
+      "\u5fae\u5fae";
+  char profile[256], file[256], wanted[256];
+  (void)snprintf(profile, sizeof profile, "columns: {request_id: id, amount: %s}", name);
+  (void)snprintf(file, sizeof file, "id,%s\n1-2,x\n", name);
+  (void)snprintf(wanted, sizeof wanted, "line 2: %.58s?? (amount) \"x\": is no number", name);
+  text_reads_as(profile, file, wanted);
+}
+
 static void heads_and_tails(void **state)
 {
   (void)state;
@@ -271,14 +285,9 @@ static void json_around_the_list(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_simulators_statement),
-      cmocka_unit_test(marks_and_quotes),
-      cmocka_unit_test(encodings),
-      cmocka_unit_test(signs_of_amounts),
-      cmocka_unit_test(what_a_line_is),
-      cmocka_unit_test(times),
-      cmocka_unit_test(heads_and_tails),
-      cmocka_unit_test(json),
+      cmocka_unit_test(the_simulators_statement), cmocka_unit_test(marks_and_quotes), cmocka_unit_test(encodings),
+      cmocka_unit_test(signs_of_amounts),         cmocka_unit_test(what_a_line_is),   cmocka_unit_test(times),
+      cmocka_unit_test(faults_are_text),          cmocka_unit_test(heads_and_tails),  cmocka_unit_test(json),
       cmocka_unit_test(json_around_the_list),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
