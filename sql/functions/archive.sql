@@ -194,7 +194,9 @@ as $$
     select 'items of running operations', count(*) from largesse.operation_item i join largesse.operation o on o.id = i.operation_id and o.state = 'running'
      where i.activity_id = i_activity_id and i.outcome is null
     union all
-    select 'movements that no statement has shown yet', count(*) from largesse.statement_item i where i.activity_id = i_activity_id
+    -- Those that a person has explained are settled.
+    select 'movements that no statement has shown yet', count(*) from largesse.statement_item i
+     where i.activity_id = i_activity_id and not exists (select from largesse.finding f where f.key = i.finding_key and f.state = 'gone')
     union all
     select 'queued requests', count(*) from largesse.claim_queue q where q.activity_id = i_activity_id and q.verdict is null) o
    where o.n > 0

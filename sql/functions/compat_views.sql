@@ -35,7 +35,7 @@ create or replace view compat.user_receive_record as
 comment on view compat.user_receive_record is 'status: 0 being issued (issuing, held, offered: it has its stock), 1 succeeded, 2 failed for good, 3 given back (cancelled, expired, rolled back). One row per unit, since there is no quantity: the first has the bizId, the second of bizId b is b#2. Who waits on a waiting list has received nothing and is not here.';
 
 create or replace view compat.activity_inventory as
-  select a.code as activity_code, sum(s.remaining)::bigint as remain_count, max(s.xmin::text::bigint) as version
+  select a.code as activity_code, sum(s.remaining)::bigint as remain_count, sum(s.xmin::text::bigint)::bigint as version
     from largesse.activity a left join largesse.stock s on s.activity_id = a.id
    group by a.id;
-comment on view compat.activity_inventory is 'remain_count: over all segments of the stock; null: unlimited. version: another, higher number whenever the stock has changed.';
+comment on view compat.activity_inventory is 'remain_count: over all segments of the stock; null: unlimited. version: another number whenever the stock has changed, of any segment.';

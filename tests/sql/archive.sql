@@ -102,6 +102,15 @@ insert into largesse.finding (key, kind, severity, activity_id, expected, actual
 select probe.expect('a finding stands against it', (select outcome || ' ' || detail from largesse.archive_seal(probe.month(), '30 days', 'test', 'old')), 'blocked spring: 1 findings');
 select probe.expect('and nothing is sealed', probe.sealed('update largesse.claim set sweeps = 0 where biz_id = ''s1'''), 'changed');
 delete from largesse.finding;
+insert into largesse.statement_item (provider, activity_id, claim_id, kind, statement_id, at, seen_at, due_at, state, finding_key)
+  values ('wallet', probe.id('spring'), 1, 'credit', 1, now(), now(), now(), 'missing', 'm');
+select probe.expect('nor while a statement lacks something', (select outcome || ' ' || detail from largesse.archive_seal(probe.month(), '30 days', 'test', 'old')),
+  'blocked spring: 1 movements that no statement has shown yet');
+insert into largesse.finding (key, kind, severity, activity_id, expected, actual, state, opened_at, last_seen_at, gone_at, resolved_at, resolved_by, resolve_reason)
+  values ('m', 'statement_missing_at_provider', 'high', probe.id('spring'), 'e', 'a', 'gone', now(), now(), now(), now(), 'ann', 'the provider has confirmed it by letter');
+select probe.expect('which somebody has explained', probe.blockers(), 'none');
+delete from largesse.statement_item;
+delete from largesse.finding;
 select probe.expect('a month that runs', (select outcome from largesse.archive_seal((probe.id('summer') / 1000000)::int, '30 days', 'test', 'old')), 'blocked');
 select probe.expect('sealed', (select outcome from largesse.archive_seal(probe.month(), '30 days', 'test', 'old')), 'sealed');
 select probe.expect('again', (select outcome from largesse.archive_seal(probe.month(), '30 days', 'test', 'old')), 'sealed');
