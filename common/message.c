@@ -57,13 +57,24 @@ static bool fits(const char *pattern, const char *text, struct found *out)
   return *text == '\0';
 }
 
-static void put_filled(struct buf *out, const char *chinese, const struct found *found)
+static bool put_whole(const struct message_catalogue *c, const char *english, struct buf *out);
+
+// What a text ends with may be a text of its own: "line 3: the file is empty".
+static void put_part(const struct message_catalogue *c, const struct found *found, int mark, struct buf *out)
+{
+  const char *part = found->parts[mark - 1].at;
+  if (part == NULL) return;
+  bool is_last = part[found->parts[mark - 1].len] == '\0';
+  if (!is_last || !put_whole(c, part, out)) buf_append(out, part, found->parts[mark - 1].len);
+}
+
+static void put_filled(const struct message_catalogue *c, const char *chinese, const struct found *found,
+                       struct buf *out)
 {
   while (*chinese != '\0') {
     int mark = mark_at(chinese);
-    if (mark > 0 && found->parts[mark - 1].at != NULL)
-      buf_append(out, found->parts[mark - 1].at, found->parts[mark - 1].len);
     if (mark > 0) {
+      put_part(c, found, mark, out);
       chinese += 2;
       continue;
     }
@@ -78,7 +89,7 @@ static bool put_whole(const struct message_catalogue *c, const char *english, st
   for (size_t i = 0; i < c->text_count; i++) {
     struct found found = {0};
     if (!fits(c->texts[i].english, english, &found)) continue;
-    put_filled(out, c->texts[i].chinese, &found);
+    put_filled(c, c->texts[i].chinese, &found, out);
     return true;
   }
   return false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts for people in a second language. A message is named by its English text, wherever that is made: in C, with
 // printf, or in SQL. What differs from time to time is %1 … %9 in its row of messages.def, and stands in the Chinese
-// text where its mark is. So no text is written twice, and one without a row is shown in English. Pure; any thread.
+// text where its mark is; what a text ends with may have a row of its own. So no text is written twice, and one without
+// a row is shown in English. Pure; any thread.
 #pragma once
 
 #include <stdbool.h>

@@ -90,6 +90,19 @@ static void marks_stand_for_what_differs(void **state)
   assert_chinese(NULL, "plain", NULL);
 }
 
+static void a_text_at_the_end_is_told_too(void **state)
+{
+  static const struct message_text texts[] = {{"line %1: %2 \"%3\": %4", "第 %1 行 %2“%3”：%4"},
+                                              {"line %1: %2", "第 %1 行：%2"},
+                                              {"is no number", "不是数字"},
+                                              {"no column '%1'", "没有列“%1”"}};
+  const struct message_catalogue c = {texts, NULL, ARRAY_LEN(texts), 0};
+  assert_chinese(&c, "line 3: amount \"1x\": is no number", "第 3 行 amount“1x”：不是数字");
+  assert_chinese(&c, "line 3: amount \"is no number\": odd", "第 3 行 amount“is no number”：odd");  // a value stays
+  assert_chinese(&c, "line 1: no column 'x'", "第 1 行：没有列“x”");
+  (void)state;
+}
+
 static void a_path_stays_in_front(void **state)
 {
   (void)state;
@@ -250,6 +263,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(short_texts_are_read_to_their_end_only),
       cmocka_unit_test(marks_stand_for_what_differs),
+      cmocka_unit_test(a_text_at_the_end_is_told_too),
       cmocka_unit_test(a_path_stays_in_front),
       cmocka_unit_test(every_code_has_a_title),
       cmocka_unit_test(every_verdict_has_a_text),
