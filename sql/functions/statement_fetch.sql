@@ -46,13 +46,15 @@ begin
   end if;
 end $$;
 
--- What could not be fetched up to a date, for the night's report. Parameters: i_date. Result: JSON; null: nothing. Locks, errors: none.
+-- What could not be fetched, of a date and the 30 days before it, for the night's report. Parameters: i_date. Result: JSON; null: nothing. Locks, errors: none.
 create or replace function largesse.statements_not_fetched(i_date date) returns json
 language sql stable
 set search_path = largesse, pg_temp
 as $$
   select json_agg(json_build_object('provider', f.provider, 'date', f.business_date, 'attempts', f.attempts, 'fault', f.fault) order by f.provider, f.business_date)
     from largesse.statement_fetch f
-   where f.fault is not null and f.business_date <= i_date
-     and not exists (select from largesse.statement s where s.provider = f.provider and s.business_date = f.business_date and s.state = 'active')
+   where f.fault is not null and f.business_date <= i_date and f.business_date >= i_date - 30
+     -- As statement_fetch_take looks: a file may cover several days.
+     and not exists (select from largesse.statement s where s.provider = f.provider and s.state = 'active' and s.business_date <= f.business_date
+                                                        and s.until_at >= largesse.local_instant(f.business_date + 1 + time '00:00', s.time_zone))
 $$;

@@ -334,6 +334,11 @@ select largesse.statement_fetch_done('fetched', '2027-06-01', 'not fetched: 404'
 select largesse.statement_fetch_done('fetched', '2027-06-02', null, null, null);
 select probe.expect('tried again later', probe.take(), '2027-06-01');
 select probe.expect('what is not here', (select largesse.statements_not_fetched('2027-06-03')::text), '[{"provider" : "fetched", "date" : "2027-06-01", "attempts" : 2, "fault" : "not fetched: 404"}]');
+select probe.expect('not for ever', largesse.statements_not_fetched('2027-07-02')::text, null);
+insert into largesse.statement (provider, business_date, time_zone, from_at, until_at, checksum, grace, terms, imported_at, imported_by)
+  values ('fetched', '2027-05-31', 'Asia/Shanghai', '2027-05-30 16:00Z', '2027-06-01 16:00Z', sha256('two days'), '1 hour', '{}', now(), 'test');
+select probe.expect('it came with the day before', largesse.statements_not_fetched('2027-06-03')::text, null);
+delete from largesse.statement where provider = 'fetched';
 
 -- --- claims of months that are archived and detached are ours all the same
 select probe.clock_set('2028-06-02 02:00Z');
