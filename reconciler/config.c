@@ -22,7 +22,7 @@ static const struct conf_key keys[] = {
   DAEMON_CONF_KEYS(struct reconciler_conf),
   WEB_CONF_KEYS(struct reconciler_conf, web, "reconciler", "127.0.0.1:7403"),
   {"reconciler.audit.statement_timeout", CONF_SPAN, AT(audit.statement_timeout), "5m", 100000, 3600 * SECOND, CONF_RELOADABLE, NULL, NULL, "one audit of one activity is given up after this, and the run says so"},
-  {"reconciler.audit.findings_max", CONF_INT, AT(audit.findings_max), "10000", 1, 1000000, CONF_RELOADABLE, NULL, NULL, "findings of one audit in one activity that are recorded; further ones are only mentioned"},
+  {"reconciler.audit.findings_max", CONF_INT, AT(audit.findings_max), "10000", 1, 1000000, CONF_RELOADABLE, NULL, NULL, "findings of one audit in one activity, or of one statement, that are recorded; further ones are only mentioned"},
   {"reconciler.night.enabled", CONF_BOOL, AT(night.enabled), "true", 0, 0, CONF_RELOADABLE, NULL, NULL, "whether this reconciler audits and reports each business date by itself"},
   {"reconciler.night.time_zone", CONF_TEXT, AT(night.time_zone), "UTC", 0, 64, 0, NULL, NULL, "IANA zone of business dates, for reports and for audit --date"},
   {"reconciler.night.at", CONF_TEXT, AT(night.at), "02:00", 0, 5, 0, NULL, NULL, "local time of the next day at which a date is reported; never within 5 minutes after its end"},

@@ -33,9 +33,10 @@ static void put_plain(struct metric_set *metrics, const struct figure_row *row)
     const char *figure;
     int metric;
     double unit;  // of the amount
-  } plain[] = {{"operations", M_OPERATIONS_RUNNING, 1}, {"success", M_AUDIT_LAST_SUCCESS, 1e6},
-               {"night_until", M_NIGHT_LAST, 1e6},      {"night_took", M_NIGHT_DURATION, 1e6},
-               {"night_claims", M_NIGHT_CLAIMS, 1},     {"night_findings", M_NIGHT_FINDINGS, 1}};
+  } plain[] = {{"operations", M_OPERATIONS_RUNNING, 1}, {"unmatched", M_STATEMENTS_UNMATCHED, 1},
+               {"success", M_AUDIT_LAST_SUCCESS, 1e6},  {"night_until", M_NIGHT_LAST, 1e6},
+               {"night_took", M_NIGHT_DURATION, 1e6},   {"night_claims", M_NIGHT_CLAIMS, 1},
+               {"night_findings", M_NIGHT_FINDINGS, 1}};
   for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
     if (strcmp(row->figure, plain[i].figure) == 0)
       metric_put(metrics, plain[i].metric, (double)row->amount / plain[i].unit);

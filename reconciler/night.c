@@ -139,10 +139,10 @@ cleanup:
 // What cannot be fetched or matched is written down and told in the moment; it does not keep the night from its report.
 static void fetch_statements(struct making *m)
 {
-  char why[STATEMENT_IMPORT_WHY_BYTES] = "";
+  char *why = m->made->statements_why;
   const struct statement_fetch_job job = {.conf = m->job->conf, .session = m->reader, .may_go_on = may_go_on, .ctx = m};
   enum result result = statement_fetch_due(&job, why);
-  (void)result;
+  if (result != RESULT_OK && why[0] == '\0') (void)snprintf(why, STATEMENT_IMPORT_WHY_BYTES, "%s", result_text(result));
 }
 
 static enum result audit(struct making *m)

@@ -7,6 +7,7 @@
 
 #include "common/db.h"
 #include "reconciler/config.h"
+#include "reconciler/statement_import.h"
 #include "reconciler/store_night.h"
 
 // Another thread's word to stop. Zero the struct, then night_stop_init.
@@ -32,7 +33,9 @@ struct night_made {
   char date[NIGHT_DATE_BYTES];
   bool is_resumed, is_unchanged;
   int64_t findings, failed;
-  struct buf doc;  // the report as JSON, of what was made
+  char statements_why[STATEMENT_IMPORT_WHY_BYTES];  // why statements could not be matched, or it could not be seen
+                                                    // which are to be fetched; "": nothing of that
+  struct buf doc;                                   // the report as JSON, of what was made
 };
 void night_made_init(struct night_made *made);
 void night_made_release(struct night_made *made);

@@ -51,6 +51,17 @@ static void set_verdict(struct paper *p, const json_t *doc)
   paper_set_verdict(p, PAPER_BAD, text);
 }
 
+static void add_unmatched(struct paper *p, const json_t *unmatched)
+{
+  char text[320];
+  for (size_t i = 0; i < json_array_size(unmatched); i++) {
+    const json_t *u = json_array_get(unmatched, i);
+    (void)snprintf(text, sizeof text, "those of %s are not matched: %.200s", text_of(u, "/provider"),
+                   text_of(u, "/fault"));
+    paper_add_fact(p, "statements", text);
+  }
+}
+
 static void add_moment_facts(struct paper *p, const json_t *moment)
 {
   char text[160];
@@ -65,6 +76,7 @@ static void add_moment_facts(struct paper *p, const json_t *moment)
                    (long long)paper_doc_number(moment, "/since/gone"), text_of(moment, "/since/date"));
     paper_add_fact(p, "findings", text);
   }
+  add_unmatched(p, json_object_get(moment, "statementsNotMatched"));
   const char *hash = text_of(moment, "/log/hash");
   if (strlen(hash) == 64) {  // in two parts, so that a line of a mail has room for it
     (void)snprintf(text, sizeof text, "entry %lld: %.32s %s", (long long)paper_doc_number(moment, "/log/seq"), hash,

@@ -95,6 +95,8 @@ static void tell(struct night_worker *w, const struct work *work)
   } else if (made->outcome == NIGHT_TAKEN) {
     LOG(w->rt->log, EV_REPORT_FINISHED, F_STR("date", made->date), F_INT("findings", made->findings),
         F_INT("failed", made->failed), F_BOOL("resumed", made->is_resumed));
+    if (made->statements_why[0] != '\0')
+      LOG(w->rt->log, EV_STATEMENT_FAILED, F_STR("date", made->date), F_STR("detail", made->statements_why));
     figures_soon(w->figures);
   }
 }

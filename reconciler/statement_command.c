@@ -19,6 +19,20 @@
 
 // --- one statement
 
+// What a person should know before reading the figures.
+static void put_notes(struct buf *text, const json_t *doc)
+{
+  long long findings = json_integer_value(json_object_get(doc, "findings"));
+  long long recorded = json_integer_value(json_object_get(doc, "findingsRecorded"));
+  if (json_is_true(json_object_get(doc, "unrelated")))
+    buf_puts(text,
+             "none of the lines is about anything of ours: this is probably the file of another provider, account or "
+             "system, "
+             "or the profile reads the request ids wrongly\n");
+  else if (recorded < findings && strcmp(json_string_value(json_object_get(doc, "state")), "active") == 0)
+    buf_printf(text, "%lld of %lld findings are recorded (reconciler.audit.findings_max)\n", recorded, findings);
+}
+
 // What the statement says, and 1 with findings. is_again: it was here already.
 static int print(struct cli *c, const struct db_rows *rows, bool is_json, bool is_again)
 {
@@ -33,6 +47,7 @@ static int print(struct cli *c, const struct db_rows *rows, bool is_json, bool i
     buf_putc(&text, '\n');
   } else {
     if (is_again) buf_puts(&text, "this file was imported already\n");
+    put_notes(&text, doc);
     doc_put_text(doc, &text);
   }
   int written = cli_write(c, &text, NULL);

@@ -229,17 +229,45 @@ cleanup:
   return result;
 }
 
+// What cannot be matched is written down: the night is not clean then. What was given up because the daemon is being
+// stopped is none of that.
+static enum result match_open(const struct statement_fetch_job *job, const char *provider,
+                              char why[STATEMENT_IMPORT_WHY_BYTES])
+{
+  struct db_args args;
+  char fault[STATEMENT_IMPORT_WHY_BYTES] = "", lost[STATEMENT_IMPORT_WHY_BYTES];
+  db_args_init(&args);
+  enum result result =
+      query(job, store_statement_match_open(&args, provider, job->conf->audit.findings_max), &args, NULL, fault);
+  if (result == RESULT_OK || !may_go_on(job)) return result;
+  (void)snprintf(why, STATEMENT_IMPORT_WHY_BYTES, "%.64s: not matched: %.400s", provider, fault);
+  db_args_init(&args);
+  enum result written = query(job, store_statement_match_failed(&args, provider, fault), &args, NULL, lost);
+  (void)written;  // the result is a failure anyhow, and is told
+  return result;
+}
+
+static enum result do_provider(const struct statement_fetch_job *job, const struct conf_entry *entry,
+                               char why[STATEMENT_IMPORT_WHY_BYTES])
+{
+  char unfetched[STATEMENT_IMPORT_WHY_BYTES] = "";
+  enum result fetched = fetch_provider(job, entry, unfetched);
+  enum result result = match_open(job, entry->name, why);
+  if (result != RESULT_OK || fetched == RESULT_OK) return result;
+  (void)snprintf(why, STATEMENT_IMPORT_WHY_BYTES, "%s", unfetched);
+  return fetched;
+}
+
+// The first fault is the one that is told; the other providers' statements do not wait for it.
 enum result statement_fetch_due(const struct statement_fetch_job *job, char out_why[STATEMENT_IMPORT_WHY_BYTES])
 {
   enum result result = RESULT_OK;
-  struct db_args args;
   for (size_t i = 0; i < job->conf->statements.count && may_go_on(job); i++) {
-    const struct conf_entry *entry = &job->conf->statements.items[i];
-    TRY(fetch_provider(job, entry, out_why));
-    db_args_init(&args);
-    TRY(query(job, store_statement_match_open(&args, entry->name, job->conf->audit.findings_max), &args, NULL,
-              out_why));
+    char why[STATEMENT_IMPORT_WHY_BYTES] = "";
+    enum result done = do_provider(job, &job->conf->statements.items[i], why);
+    if (done == RESULT_OK || result != RESULT_OK) continue;
+    result = done;
+    (void)snprintf(out_why, STATEMENT_IMPORT_WHY_BYTES, "%s", why);
   }
-cleanup:
   return result;
 }

@@ -20,6 +20,7 @@ MUST_CHECK enum result statement_fetch(const struct statement_fetch_job *job, co
                                        struct statement_imported *out_imported,
                                        char out_why[STATEMENT_IMPORT_WHY_BYTES]);
 // Everything that is due, and then what is open of every provider is matched. What cannot be fetched is told and
-// written down, and hinders nothing else. RESULT_OK, or as db_session_query.
+// written down, and hinders nothing else; nor does what cannot be matched, which is told by the result and out_why (the
+// first of them) and written down for the night. RESULT_OK, or as db_session_query.
 MUST_CHECK enum result statement_fetch_due(const struct statement_fetch_job *job,
                                            char out_why[STATEMENT_IMPORT_WHY_BYTES]);

@@ -213,6 +213,13 @@ const struct db_statement *store_statement_match_open(struct db_args *args, cons
   return &SQL_STATEMENT_MATCH_OPEN;
 }
 
+const struct db_statement *store_statement_match_failed(struct db_args *args, const char *provider, const char *fault)
+{
+  db_args_text(args, provider);
+  db_args_text(args, fault);
+  return &SQL_STATEMENT_MATCH_FAILED;
+}
+
 const struct db_statement *store_statement_list(struct db_args *args, const char *provider, int64_t after,
                                                 int64_t limit)
 {

@@ -42,6 +42,7 @@ const struct db_statement *store_statement_reinstate(struct db_args *args, const
 const struct db_statement *store_statement_show(struct db_args *args, int64_t id);
 const struct db_statement *store_statement_rematch(struct db_args *args, int64_t id, int64_t findings_max);
 const struct db_statement *store_statement_match_open(struct db_args *args, const char *provider, int64_t findings_max);
+const struct db_statement *store_statement_match_failed(struct db_args *args, const char *provider, const char *fault);
 const struct db_statement *store_statement_list(struct db_args *args, const char *provider, int64_t after,
                                                 int64_t limit);  // after 0: the newest
 const struct db_statement *store_statement_lines(struct db_args *args, int64_t id, const char *outcome, int64_t after,

@@ -68,7 +68,7 @@ begin
       ('largesse_reconciler', array['night_due', 'night_latest', 'night_take', 'night_extend', 'night_prepare', 'night_step', 'night_finish', 'night_list', 'night_show',
          'night_compare', 'review_begin', 'review_part', 'review_end']),
       ('largesse_reconciler', array['now', 'activity_sample', 'dead_letter_sorted']),
-      ('largesse_reconciler', array['statement_begin', 'statement_lines_add', 'statement_close', 'statement_reinstate', 'statement_rematch', 'statement_match_open',
+      ('largesse_reconciler', array['statement_begin', 'statement_lines_add', 'statement_close', 'statement_reinstate', 'statement_rematch', 'statement_match_open', 'statement_match_failed',
          'statement_list', 'statement_show', 'statement_lines', 'statement_fetch_take', 'statement_fetch_done']),
       ('largesse_reconciler', array['webhook_list', 'webhook_deliveries', 'webhook_switch', 'webhook_replay']),
       ('largesse_reconciler', array['log_list', 'log_head', 'log_rows', 'log_night_fault', 'key_add', 'key_revoke', 'key_list', 'session_begin', 'session_check', 'session_end']),

@@ -192,6 +192,7 @@ export const words = {
   'finding.statement_duplicate_line': 'Duplicate line',
   'finding.statement_missing_at_provider': 'Missing at the provider',
   'finding.statement_missing_here': 'Missing here',
+  'finding.statement_unrelated': 'Statement about nothing of ours',
   'finding.statement_reversed': 'Reversed at the provider only',
   'finding.statement_status_differs': 'Status differs from the statement',
   'finding.stock_initial_wrong': 'Initial stock is wrong',

@@ -302,6 +302,7 @@ export const words = {
   'finding.statement_duplicate_line': '对账单重复行',
   'finding.statement_missing_at_provider': '对方缺失',
   'finding.statement_missing_here': '我方缺失',
+  'finding.statement_unrelated': '对账单与本系统无关',
   'finding.statement_reversed': '仅对方已撤销',
   'finding.statement_status_differs': '与对账单状态不符',
   'finding.stock_initial_wrong': '初始库存错误',

@@ -179,6 +179,8 @@ as $$
     full join (select d.provider, count(*) as letters from largesse.dead_letter d where d.closed_at is null group by d.provider) d
       on d.provider = p.provider
   union all
+  select 'unmatched', null, (select count(*) from largesse.statements_unmatched())
+  union all
   select 'operations', null, (select count(*) from largesse.operation o where o.state = 'running')
   union all
   select 'success', null, (extract(epoch from r.finished_at) * 1000000)::bigint

@@ -133,6 +133,7 @@ declare
   v_night  largesse.night;
   v_report text;
   v_run    largesse.audit_run;
+  v_failed bigint;
 begin
   select n.* into v_night from largesse.night n where n.business_date = i_date and n.token = i_token and n.state = 'running' for update;
   if not found then return; end if;
@@ -140,10 +141,12 @@ begin
   -- A report of a version that made fewer figures keeps them; those that it has must be the same.
   is_unchanged := v_night.report is null or v_night.report = v_report or v_night.shape < largesse.night_shape() and v_report::jsonb @> v_night.report::jsonb;
   select r.* into strict v_run from largesse.audit_run r where r.id = i_run_id;
+  -- A provider whose statements could not be matched is as an audit that could not be run.
+  v_failed := v_run.failed + (select count(*) from largesse.statements_unmatched());
   v_report := coalesce(v_night.report, v_report);
   update largesse.night n
      set state = 'done', holder = null, lease_until = null, run_id = i_run_id, finished_at = v_now, report = v_report,
-         clean = v_run.findings = 0 and v_run.failed = 0 and is_unchanged, findings = v_run.findings, failed = v_run.failed,
+         clean = v_run.findings = 0 and v_failed = 0 and is_unchanged, findings = v_run.findings, failed = v_failed,
          shape = case when v_night.report is null then largesse.night_shape() else v_night.shape end,
          claims = (v_report::json #>> '{totals,claims,count}')::bigint, quantity = (v_report::json #>> '{totals,claims,quantity}')::bigint,
          moment = largesse.night_moment(i_date, i_run_id, v_now, is_unchanged)
@@ -153,7 +156,7 @@ begin
       from largesse.night n where n.business_date = i_date;
   end if;
   findings := v_run.findings;
-  failed := v_run.failed;
+  failed := v_failed;
   select s.doc into doc from largesse.night_show(i_date) s;
   return next;
 end $$;

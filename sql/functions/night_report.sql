@@ -111,7 +111,7 @@ as $$
       from largesse.audit_recorded(i_run_id) f
   )
   select json_strip_nulls(json_build_object(
-    'at', largesse.time_text(i_now), 'clean', r.findings = 0 and r.failed = 0 and i_is_unchanged, 'figuresUnchanged', i_is_unchanged,
+    'at', largesse.time_text(i_now), 'clean', r.findings = 0 and r.failed = 0 and i_is_unchanged and not exists (select from largesse.statements_unmatched()), 'figuresUnchanged', i_is_unchanged,
     'auditId', r.id::text, 'audited', r.activities, 'failed', r.failed, 'findingCount', r.findings,
     'opened', (select count(*) from found f where f.state = 'opened'), 'open', (select count(*) from found f where f.state = 'open'),
     'gone', (select count(*) from found f where f.state = 'gone'),
@@ -127,6 +127,7 @@ as $$
                        where n.business_date < i_date and n.state = 'done' order by n.business_date desc limit 1) p),
     'statements', (select json_agg(largesse.statement_json(s) order by s.provider) from largesse.statement s where s.business_date = i_date and s.state = 'active'),
     'statementsNotFetched', largesse.statements_not_fetched(i_date),
+    'statementsNotMatched', (select json_agg(json_build_object('provider', f.provider, 'at', largesse.time_text(f.at), 'fault', f.fault) order by f.provider) from largesse.statements_unmatched() f),
     'log', (select json_build_object('seq', h.seq, 'hash', encode(h.hash, 'hex')) from largesse.operator_log_head h),
     'deadLettersOpen', coalesce((select json_object_agg(d.provider, d.n order by d.provider)
                                    from (select l.provider, count(*) as n from largesse.dead_letter l where l.closed_at is null group by 1) d), '{}'::json),

@@ -12,7 +12,9 @@ as $$
     'sha256', encode(i_statement.checksum, 'hex'), 'lines', i_statement.lines,
     'clean', coalesce((i_statement.counts ->> 'findings')::bigint, 0) = 0,
     'findings', coalesce((i_statement.counts ->> 'findings')::bigint, 0),
-    'counts', i_statement.counts - 'findings',
+    'findingsRecorded', coalesce((i_statement.counts ->> 'recorded')::bigint, (i_statement.counts ->> 'findings')::bigint, 0),
+    'unrelated', case when i_statement.state = 'active' and largesse.statement_is_unrelated(i_statement) then true end,
+    'counts', i_statement.counts - 'findings' - 'recorded',
     'importedAt', largesse.time_text(i_statement.imported_at), 'importedBy', i_statement.imported_by, 'matchedAt', largesse.time_text(i_statement.matched_at)))
 $$;
 
@@ -48,7 +50,7 @@ as $$
                     'at', largesse.time_text(l.at), 'ref', nullif(l.ref, ''), 'expected', l.expected, 'actual', l.actual, 'findingKey', l.finding_key))::text as doc
              from largesse.statement_line l
             where l.statement_id = i_statement_id and l.line > i_after
-              and case when i_outcome is null then true when i_outcome = 'finding' then l.finding_key is not null else l.outcome = i_outcome end
+              and case when i_outcome is null then true when i_outcome = 'finding' then l.outcome not in ('matched', 'ignored', 'not_yet_due') else l.outcome = i_outcome end
             order by l.line limit i_limit)
           union all
           (select i.place, i.doc
@@ -58,7 +60,7 @@ as $$
                             'dueAt', largesse.time_text(i.due_at), 'findingKey', i.finding_key))::text as doc
                      from largesse.statement_item i
                     where i.statement_id = i_statement_id
-                      and case when i_outcome is null then true when i_outcome = 'finding' then i.finding_key is not null
+                      and case when i_outcome is null then true when i_outcome = 'finding' then i.state = 'missing'
                                when i_outcome = 'missing_at_provider' then i.state = 'missing' when i_outcome = 'not_yet_due' then i.state = 'in_flight' else false end) i
             where i.place > i_after order by i.place limit i_limit)) u
    order by u.place limit i_limit

@@ -7,25 +7,28 @@ create or replace function largesse.statement_movements(i_provider text, i_from 
 returns table (activity_id bigint, claim_id bigint, kind text, at timestamptz, began_at timestamptz, amount bigint, currency text, ref text, user_id bigint)
 language sql stable
 as $$
-  select c.activity_id, c.id, m.kind, m.at, coalesce(m.began_at, m.at), w.amount * c.quantity, w.currency, c.provider_ref, c.user_id
-    from largesse.claim c
-    join largesse.reward w on w.id = c.reward_id and w.provider = i_provider
-    cross join lateral (values
-      ('credit', case when largesse.claim_credit_state(c) = 'done' then coalesce(c.succeeded_at, c.reversal_since, c.updated_at) end, coalesce(c.issued_at, c.created_at)),
-      ('reverse', c.reversed_at, c.reversal_since)) as m(kind, at, began_at)
-   where c.updated_at >= i_from and m.at >= i_from
-     and not (m.kind = 'credit' and coalesce(c.outcome, '') <> 'done'
-              and exists (select from largesse.dead_letter d where d.activity_id = c.activity_id and d.claim_id = c.id and d.resolution = 'resolved'))
-     -- What was given up and is being taken back to be sure may never have been delivered.
-     and not (m.kind = 'credit' and c.succeeded_at is null and c.status <> 'succeeded' and coalesce(c.outcome, '') <> 'done')
-  union all
-  select c.activity_id, c.id, m.kind, m.at, coalesce(m.began_at, m.at), w.amount * c.quantity, w.currency, c.payment_ref, c.user_id
-    from largesse.claim c
-    join largesse.reward w on w.id = c.payment_id and w.provider = i_provider
-    cross join lateral (values
-      ('payment', case when c.payment = 'done' then coalesce(c.paid_at, c.updated_at) end, c.created_at),
-      ('refund', case when c.refund = 'done' then coalesce(c.refunded_at, c.updated_at) end, c.refund_since)) as m(kind, at, began_at)
-   where c.updated_at >= i_from and m.at >= i_from
+  select m.activity_id, m.id, m.kind, m.at, coalesce(m.began_at, m.at), m.amount * m.quantity, m.currency, m.ref, m.user_id
+    from (select c.activity_id, c.id, 'credit' as kind, case when largesse.claim_credit_state(c) = 'done' then coalesce(c.succeeded_at, c.reversal_since, c.updated_at) end as at,
+                 coalesce(c.issued_at, c.created_at) as began_at, w.amount, c.quantity, w.currency, c.provider_ref as ref, c.user_id
+            from largesse.claim c join largesse.reward w on w.id = c.reward_id and w.provider = i_provider
+           where c.updated_at >= i_from
+             and not (coalesce(c.outcome, '') <> 'done'
+                      and exists (select from largesse.dead_letter d where d.activity_id = c.activity_id and d.claim_id = c.id and d.resolution = 'resolved'))
+             -- What was given up and is being taken back to be sure may never have been delivered.
+             and not (c.succeeded_at is null and c.status <> 'succeeded' and coalesce(c.outcome, '') <> 'done')
+          union all
+          select c.activity_id, c.id, 'reverse', c.reversed_at, c.reversal_since, w.amount, c.quantity, w.currency, c.provider_ref, c.user_id
+            from largesse.claim c join largesse.reward w on w.id = c.reward_id and w.provider = i_provider
+           where c.updated_at >= i_from and c.reversed_at is not null
+          union all
+          select c.activity_id, c.id, 'payment', coalesce(c.paid_at, c.updated_at), c.created_at, w.amount, c.quantity, w.currency, c.payment_ref, c.user_id
+            from largesse.claim c join largesse.reward w on w.id = c.payment_id and w.provider = i_provider
+           where c.updated_at >= i_from and c.payment = 'done'
+          union all
+          select c.activity_id, c.id, 'refund', coalesce(c.refunded_at, c.updated_at), c.refund_since, w.amount, c.quantity, w.currency, c.payment_ref, c.user_id
+            from largesse.claim c join largesse.reward w on w.id = c.payment_id and w.provider = i_provider
+           where c.updated_at >= i_from and c.refund = 'done') m
+   where m.at >= i_from
 $$;
 
 -- What we hold of a movement: done; open: under way; kept: it was not even begun; not: it did not happen and will not; none: we know nothing of it.
@@ -109,19 +112,22 @@ language plpgsql volatile
 set search_path = largesse, pg_temp set jit = off set work_mem = '128MB' set plan_cache_mode = force_custom_plan
 as $$
 begin
+  -- Candidates by what is cheap to compare, and few as the planner sees it: the windows below look closely.
   with by_claim as materialized (
-    select l.activity_id, l.claim_id, l.kind from largesse.statement_line l
-     where l.statement_id = i_statement.id and l.claim_id is not null and l.status = 'done' and l.kind <> 'ignored' group by 1, 2, 3 having count(*) > 1
+    select l.activity_id, l.claim_id from largesse.statement_line l
+     where l.statement_id = i_statement.id and l.claim_id is not null and l.status = 'done' and l.kind <> 'ignored' group by 1, 2 having case when count(*) > 1 then 1 else 0 end = 1
   ), by_ref as materialized (
-    select l.kind, l.ref from largesse.statement_line l
-     where l.statement_id = i_statement.id and l.ref <> '' and l.status = 'done' and l.kind <> 'ignored' group by 1, 2 having count(*) > 1
+    select hashtextextended(l.ref, 0) as hash from largesse.statement_line l
+     where l.statement_id = i_statement.id and l.ref <> '' and l.status = 'done' and l.kind <> 'ignored' group by 1 having case when count(*) > 1 then 1 else 0 end = 1
   ), repeated as (
     select l.line, l.ref, first_value(l.line) over w as first_line, first_value(l.ref) over w as first_ref
-      from by_claim g join largesse.statement_line l on l.statement_id = i_statement.id and l.activity_id = g.activity_id and l.claim_id = g.claim_id and l.kind = g.kind and l.status = 'done'
+      from by_claim g join largesse.statement_line l on l.statement_id = i_statement.id and l.activity_id = g.activity_id and l.claim_id = g.claim_id
+                                                        and l.kind <> 'ignored' and l.status = 'done'
     window w as (partition by l.activity_id, l.claim_id, l.kind order by l.line)
     union all
     select l.line, l.ref, first_value(l.line) over w, l.ref
-      from by_ref g join largesse.statement_line l on l.statement_id = i_statement.id and l.kind = g.kind and l.ref = g.ref and l.status = 'done'
+      from by_ref g join largesse.statement_line l on l.statement_id = i_statement.id and hashtextextended(l.ref, 0) = g.hash and l.ref <> ''
+                                                      and l.kind <> 'ignored' and l.status = 'done'
     window w as (partition by l.kind, l.ref order by l.line)
   ), verdict as (
     select distinct on (r.line) r.line, r.first_line, r.first_ref,
@@ -190,50 +196,56 @@ as $$
 declare
   v_now     timestamptz := largesse.clock_now();
   v_which   text := case when i_statement_id is not null then format('and l.statement_id = %s', i_statement_id)
-                         else 'and l.outcome not in (''matched'', ''ignored'')' || case when i_except is not null then format(' and l.statement_id <> %s', i_except) else '' end end;
+                         else 'and l.outcome not in (''matched'', ''ignored'') and not largesse.statement_is_unrelated(s)' || case when i_except is not null then format(' and l.statement_id <> %s', i_except) else '' end end;
   v_judge   text;
   v_changed bigint[];
   v_away    bigint[];
 begin
   v_judge := $q$
   with judged as materialized (
-    select l.statement_id, l.line, l.outcome as before,
-           case when l.status = 'pending' then case when not j.is_overdue then 'not_yet_due' when h.state = 'done' and not j.is_told then 'status_differs' else 'ignored' end
-                when l.status = 'failed' then case when h.state = 'done' and not j.is_told then 'status_differs' else 'ignored' end
-                when h.state = 'none' then case when s.terms -> 'sharedWith' ? w.provider then 'ignored' else 'missing_here' end
-                when h.state = 'done' and (l.amount <> w.amount * c.quantity or l.currency <> w.currency) then 'amount_differs'
-                when h.state = 'done' then 'matched'
-                when h.state = 'open' and not j.is_overdue then 'not_yet_due'
-                when h.state = 'kept' then 'reversed'
-                else 'status_differs' end as outcome,
-           h.state, c.status as claim_status, c.review_since is not null as is_in_review, w.amount * c.quantity as own_amount, w.currency as own_currency
-      from largesse.statement_line l
-      join largesse.statement s on s.id = l.statement_id and s.state = 'active'
-      left join %1$s
-      left join largesse.reward w on w.id = case when l.kind in ('credit', 'reverse') then c.reward_id else c.payment_id end
-      cross join lateral (select case when c.id is null or w.provider is distinct from l.provider then 'none'
-                                      else case l.kind when 'credit' then largesse.claim_credit_state(c) when 'reverse' then largesse.claim_reverse_state(c)
-                                                       when 'payment' then largesse.claim_payment_state(c) else largesse.claim_refund_state(c) end end as state) h
-      cross join lateral (select $1 >= greatest(least(l.at, s.until_at), s.imported_at) + s.grace as is_overdue,  -- whatever instant a line names
-                                 case when l.status = 'done' then false
-                                      else exists (select from largesse.statement_line o join largesse.statement os on os.id = o.statement_id and os.state = 'active'
-                                                    where o.activity_id = l.activity_id and o.claim_id = l.claim_id and o.kind = l.kind and o.provider = l.provider
-                                                      and o.status = 'done') end as is_told) j
-     where l.provider = $2 and l.kind <> 'ignored' and l.status <> 'ignored' and l.outcome not in ('duplicate_line', 'duplicate_effect') %2$s
+    -- Only what changes or is a finding is kept: of a good file next to nothing, and so it is planned.
+    select j.* from (
+      select l.ctid as place, l.statement_id, l.line, l.outcome as before,
+             case when l.status = 'pending' then case when not j.is_overdue then 'not_yet_due' when h.state = 'done' and not j.is_told then 'status_differs' else 'ignored' end
+                  when l.status = 'failed' then case when h.state = 'done' and not j.is_told then 'status_differs' else 'ignored' end
+                  when h.state = 'none' then case when s.terms -> 'sharedWith' ? w.provider then 'ignored' else 'missing_here' end
+                  when h.state = 'done' and (l.amount <> w.amount * c.quantity or l.currency <> w.currency) then 'amount_differs'
+                  when h.state = 'done' then 'matched'
+                  when h.state = 'open' and not j.is_overdue then 'not_yet_due'
+                  when h.state = 'kept' then 'reversed'
+                  else 'status_differs' end as outcome,
+             h.state, c.status as claim_status, c.review_since is not null as is_in_review, w.amount * c.quantity as own_amount, w.currency as own_currency
+        from largesse.statement_line l
+        join largesse.statement s on s.id = l.statement_id and s.state = 'active'
+        left join %1$s
+        left join largesse.reward w on w.id = case when l.kind in ('credit', 'reverse') then c.reward_id else c.payment_id end
+        cross join lateral (select case when c.id is null or w.provider is distinct from l.provider then 'none'
+                                        else case l.kind when 'credit' then largesse.claim_credit_state(c) when 'reverse' then largesse.claim_reverse_state(c)
+                                                         when 'payment' then largesse.claim_payment_state(c) else largesse.claim_refund_state(c) end end as state) h
+        cross join lateral (select $1 >= greatest(least(l.at, s.until_at), s.imported_at) + s.grace as is_overdue,  -- whatever instant a line names
+                                   case when l.status = 'done' then false
+                                        else exists (select from largesse.statement_line o join largesse.statement os on os.id = o.statement_id and os.state = 'active'
+                                                      where o.activity_id = l.activity_id and o.claim_id = l.claim_id and o.kind = l.kind and o.provider = l.provider
+                                                        and o.status = 'done') end as is_told) j
+       where l.provider = $2 and l.kind <> 'ignored' and l.status <> 'ignored' and l.outcome not in ('duplicate_line', 'duplicate_effect') %2$s
+      offset 0) j
+     where case when j.outcome <> j.before or j.outcome not in ('matched', 'ignored', 'not_yet_due') then 1 else 0 end = 1
+  ), told as materialized (
+    select j.place, j.statement_id, j.line, j.outcome,
+           case j.outcome when 'missing_here' then 'something of ours that it is about'
+                          when 'amount_differs' then coalesce(largesse.money_text(j.own_amount, j.own_currency), 'no amount')
+                          when 'reversed' then case l.kind when 'refund' then 'paid, and not given back' else 'delivered, and not taken back' end
+                          when 'status_differs' then case when j.state = 'done' then 'done' else coalesce(j.claim_status, '') || case when j.is_in_review then ', under review' else '' end end
+           end as expected,
+           case j.outcome when 'missing_here' then largesse.statement_line_text(l)
+                          when 'amount_differs' then coalesce(largesse.money_text(l.amount, l.currency), 'no amount') || ' in line ' || l.line
+                          when 'reversed' then largesse.statement_line_text(l)
+                          when 'status_differs' then l.status || ': ' || largesse.statement_line_text(l) end as actual
+      from judged j join largesse.statement_line l on l.ctid = j.place and l.statement_id = j.statement_id and l.line = j.line
   ), changed as (
-    update largesse.statement_line l
-       set outcome = j.outcome,
-           expected = case j.outcome when 'missing_here' then 'something of ours that it is about'
-                                     when 'amount_differs' then coalesce(largesse.money_text(j.own_amount, j.own_currency), 'no amount')
-                                     when 'reversed' then case l.kind when 'refund' then 'paid, and not given back' else 'delivered, and not taken back' end
-                                     when 'status_differs' then case when j.state = 'done' then 'done' else coalesce(j.claim_status, '') || case when j.is_in_review then ', under review' else '' end end
-                      end,
-           actual = case j.outcome when 'missing_here' then largesse.statement_line_text(l)
-                                   when 'amount_differs' then coalesce(largesse.money_text(l.amount, l.currency), 'no amount') || ' in line ' || l.line
-                                   when 'reversed' then largesse.statement_line_text(l)
-                                   when 'status_differs' then l.status || ': ' || largesse.statement_line_text(l) end
-      from judged j
-     where l.statement_id = j.statement_id and l.line = j.line and (j.outcome <> j.before or j.outcome not in ('matched', 'ignored', 'not_yet_due'))
+    update largesse.statement_line l set outcome = t.outcome, expected = t.expected, actual = t.actual
+      from told t
+     where l.ctid = t.place and l.statement_id = t.statement_id and l.line = t.line and (l.outcome, l.expected, l.actual) is distinct from (t.outcome, t.expected, t.actual)
     returning l.statement_id
   )
   select array_agg(distinct statement_id) from changed
@@ -313,12 +325,47 @@ begin
     update largesse.statement_item i set state = 'missing'
       from largesse.statement s
      where i.provider = i_provider and i.state = 'in_flight' and s.id = i.statement_id
-       and (exists (select from largesse.statement o where o.provider = i_provider and o.state = 'active' and o.from_at <= i.due_at and o.until_at >= i.due_at)
+       and (exists (select from largesse.statement o where o.provider = i_provider and o.state = 'active' and o.from_at <= i.due_at and o.until_at >= i.due_at
+                                                              and not largesse.statement_is_unrelated(o))
             or v_now >= greatest(i.due_at, i.seen_at + s.grace) + case when (s.terms ->> 'fetched')::boolean then interval '3 days' else interval '0' end)
     returning i.statement_id
   )
   select array_agg(distinct statement_id) into v_due from missed;
   return coalesce(v_gone, '{}') || coalesce(v_due, '{}');
+end $$;
+
+-- Whether a statement was found to be about nothing of ours. Parameters: i_statement. Result: true or false. Locks, errors: none.
+create or replace function largesse.statement_is_unrelated(i_statement largesse.statement) returns boolean
+language sql immutable
+as $$ select coalesce((i_statement.terms ->> 'unrelated')::boolean, false) $$;
+
+-- Whether a file is not one of this provider and system at all: it has a hundred lines or more, and we hold nothing that any of them is about. With fewer lines each may well be a
+-- finding of its own. The first line that is known ends the search. Parameters: i_statement. Result: true or false. Locks, errors: none.
+create or replace function largesse.statement_knows_nothing(i_statement largesse.statement) returns boolean
+language sql stable
+set search_path = largesse, pg_temp set jit = off set enable_hashjoin = off set enable_mergejoin = off set max_parallel_workers_per_gather = 0
+as $$
+  select (select count(*) from (select from largesse.statement_line l where l.statement_id = i_statement.id and l.outcome <> 'ignored' limit 100) o) = 100
+         and not exists (select from largesse.statement_line l
+                           cross join lateral (select c.reward_id, c.payment_id from largesse.claim c where c.activity_id = l.activity_id and c.id = l.claim_id offset 0) c
+                           join largesse.reward w on w.id in (c.reward_id, c.payment_id) and (w.provider = i_statement.provider or i_statement.terms -> 'sharedWith' ? w.provider)
+                          where l.statement_id = i_statement.id and l.outcome <> 'ignored' and l.claim_id is not null)
+         -- Claims of months that are away lie elsewhere.
+         and not exists (select from (select l.activity_id from largesse.statement_line l
+                                       where l.statement_id = i_statement.id and l.claim_id is not null and exists (select from largesse.archive_month) group by 1) a
+                          where largesse.archive_is_away(a.activity_id))
+$$;
+
+-- Says of a statement that it is about nothing of ours: that is one finding, about the file, and its lines are counted only. It is no proof that anything else is lacking.
+-- Parameters: i_statement. Result: none. Locks: the lines, the statement. Errors: none.
+create or replace function largesse.statement_leave(i_statement largesse.statement) returns void
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off
+as $$
+begin
+  update largesse.statement_line l set outcome = 'missing_here', expected = null, actual = null
+   where l.statement_id = i_statement.id and l.outcome not in ('ignored', 'missing_here');
+  update largesse.statement s set terms = s.terms || '{"unrelated": true}' where s.id = i_statement.id;
 end $$;
 
 -- Matches a statement and what is open of its provider. Parameters: i_statement_id, i_is_new: its lines were just written, i_findings_max: how many findings are written down.
@@ -340,11 +387,16 @@ begin
       update largesse.statement_line l set outcome = 'matched', expected = null, actual = null, finding_key = null
        where l.statement_id = i_statement_id and l.outcome in ('duplicate_line', 'duplicate_effect');
     end if;
+    update largesse.statement s set terms = s.terms - 'unrelated' where s.id = i_statement_id and largesse.statement_is_unrelated(s);
     perform largesse.statement_resolve(v_s);
     v_freed := largesse.statement_free_duplicates(v_s);
-    perform largesse.statement_mark_duplicates(v_s);
-    perform largesse.statement_judge(v_s.provider, i_statement_id);
-    perform largesse.statement_find_missing(v_s);
+    if largesse.statement_knows_nothing(v_s) then
+      perform largesse.statement_leave(v_s);
+    else
+      perform largesse.statement_mark_duplicates(v_s);
+      perform largesse.statement_judge(v_s.provider, i_statement_id);
+      perform largesse.statement_find_missing(v_s);
+    end if;
   end if;
   v_touched := v_freed || largesse.statement_judge(v_s.provider, null, case v_s.state when 'active' then i_statement_id end) || largesse.statement_settle_items(v_s.provider) || i_statement_id
                || array(select s.id from largesse.statement s where s.superseded_by = i_statement_id);
@@ -359,8 +411,25 @@ as $$
 begin
   perform largesse.statement_lock(i_provider);
   perform largesse.statement_tell(i_provider, largesse.statement_judge(i_provider, null) || largesse.statement_settle_items(i_provider), i_findings_max);
+  delete from largesse.statement_fault f where f.provider = i_provider;
   return (select count(*) from largesse.finding f where f.provider = i_provider and f.state <> 'gone' and f.kind like 'statement\_%');
 end $$;
+
+-- What is open of a provider could not be matched: that is so until it is, or for a day. Parameters: i_provider, i_fault. Result: none. Locks: the provider's row. Errors: none.
+create or replace function largesse.statement_match_failed(i_provider text, i_fault text) returns void
+language sql volatile security definer
+set search_path = largesse, pg_temp
+as $$
+  insert into largesse.statement_fault (provider, at, fault) values (i_provider, largesse.clock_now(), left(i_fault, 600))
+  on conflict on constraint statement_fault_pkey do update set at = excluded.at, fault = excluded.fault
+$$;
+
+-- Whose statements could not be matched: nights and the reconcilers look at least once a day, so what is older is of a provider that has no profile any more.
+-- Parameters: none. Result: rows of statement_fault. Locks, errors: none.
+create or replace function largesse.statements_unmatched() returns setof largesse.statement_fault
+language sql stable
+set search_path = largesse, pg_temp
+as $$ select f.* from largesse.statement_fault f where f.at > largesse.clock_now() - interval '26 hours' $$;
 
 -- A statement is matched once more, all of it. Parameters: i_statement_id, i_findings_max. Result: whether there is such a statement. Locks: as statement_match. Errors: none.
 create or replace function largesse.statement_rematch(i_statement_id bigint, i_findings_max int) returns boolean

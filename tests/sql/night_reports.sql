@@ -110,6 +110,19 @@ insert into nights select '2026-01-10', probe.night('2026-01-10', false, array['
 select probe.expect('since then', doc #>> '{moment,since}', '{"date": "2026-01-09", "gone": 1, "opened": 1}') from nights where day = '2026-01-10';
 select probe.expect('log', doc #>> '{moment,log}', (select jsonb_build_object('seq', h.seq, 'hash', encode(h.hash, 'hex'))::text from largesse.operator_log_head h)) from nights where day = '2026-01-10';
 
+-- --- a provider whose statements could not be matched: the night is not clean, and says why
+update largesse.finding set state = 'gone', gone_at = '2026-01-11 12:30Z' where state <> 'gone';
+select probe.clock_set('2026-01-12 12:00Z');
+select probe.expect('a clean night', probe.night('2026-01-11') ->> 'clean', 'true');
+select largesse.statement_match_failed('shop', 'canceling statement due to statement timeout');
+create temp table unmatched as select probe.night('2026-01-11', true) as doc;
+select probe.expect('not clean', concat_ws(' ', doc ->> 'clean', doc ->> 'failed', doc #>> '{moment,clean}'), 'false 1 false') from unmatched;
+select probe.expect('why', doc #>> '{moment,statementsNotMatched}',
+  '[{"at": "2026-01-12T12:00:00.000000Z", "fault": "canceling statement due to statement timeout", "provider": "shop"}]') from unmatched;
+delete from largesse.statement_fault;
+select probe.expect('matched since', concat_ws(' ', d ->> 'clean', d ->> 'failed', d #>> '{moment,statementsNotMatched}'), 'true 0') from (select probe.night('2026-01-11', true) as d) n;
+delete from largesse.night where business_date = '2026-01-11';
+
 -- --- one night against another
 set role largesse_reconciler;
 create function pg_temp.compared(i_date date, i_with date) returns jsonb language sql as $$ select doc::jsonb from largesse.night_compare(i_date, i_with) $$;

@@ -39,7 +39,7 @@ create function probe.request(i_user bigint) returns text language sql as $$ sel
 
 -- A file: lines that come from (place, request id, kind, amount, currency, time, reference, status, user).
 create type probe.line as (n bigint, request text, kind text, amount bigint, currency text, at timestamptz, ref text, status text, user_id text);
-create function probe.import(i_date date, i_checksum text, i_lines probe.line[], i_terms jsonb default '{}', i_zone text default 'UTC') returns text language plpgsql as $$
+create function probe.import(i_date date, i_checksum text, i_lines probe.line[], i_terms jsonb default '{}', i_zone text default 'UTC', i_findings_max int default 10000) returns text language plpgsql as $$
 declare
   v_id  bigint;
   v_end record;
@@ -49,7 +49,7 @@ begin
             array_agg((regexp_match(l.request, '^\d+-(\d+)'))[1]::bigint), array_agg(coalesce(l.user_id, '')), array_agg(l.kind), array_agg(coalesce(l.status, 'done')), array_agg(l.amount),
             array_agg(l.currency), array_agg((extract(epoch from l.at) * 1000000)::bigint), false, array_agg(coalesce(l.ref, '')))
     from unnest(i_lines) l;
-  select c.* into v_end from largesse.statement_close(v_id, i_date, sha256(i_checksum::bytea), 100, 10000, 'test', null) c;
+  select c.* into v_end from largesse.statement_close(v_id, i_date, sha256(i_checksum::bytea), 100, i_findings_max, 'test', null) c;
   if v_end.outcome = 'imported' then return v_end.statement_id; end if;
   delete from largesse.statement_line where statement_id = v_id;
   delete from largesse.statement where id = v_id;
@@ -57,7 +57,7 @@ begin
   return v_end.outcome || ' ' || v_end.statement_id;
 end $$;
 create function probe.counts(i_id text) returns text language sql as $$
-  select string_agg(e.key || '=' || e.value, ' ' order by e.key) from largesse.statement s cross join lateral jsonb_each_text(s.counts) e where s.id = i_id::bigint and e.value <> '0'
+  select string_agg(e.key || '=' || e.value, ' ' order by e.key) from largesse.statement s cross join lateral jsonb_each_text(s.counts) e where s.id = i_id::bigint and e.value <> '0' and e.key <> 'recorded'
 $$;
 create function probe.findings() returns text language sql as $$
   select coalesce(string_agg(replace(f.kind, 'statement_', '') || ' ' || coalesce(c.user_id::text, f.key) || coalesce(' ' || f.amount, ''), ', ' order by f.kind, c.user_id, f.key), 'none')
@@ -316,6 +316,66 @@ select probe.clock_set('2027-05-20 03:00Z');
 select largesse.statement_match_open('shop', 10000);
 select probe.expect('and due', probe.findings(), 'status_differs 74 250');
 select probe.import('2027-05-13', 'nothing to come', '{}');
+
+-- --- many findings: the first of a statement are written down, and it says how many there are in all
+select probe.delivered('2027-06-10 10:00Z', u) from generate_series(101, 110) u;
+select probe.clock_set('2027-06-12 02:00Z');
+create function probe.wrong_amounts(i_amount bigint) returns probe.line[] language sql as $$
+  select array_agg(row(u, probe.request(u), 'credit', i_amount, 'EUR', '2027-06-10 10:00Z', 'ref' || u, null, u)::probe.line) from generate_series(101, 108) u
+$$;
+create function probe.told(i_id text) returns text language sql as $$
+  select d ->> 'clean' || ' ' || (d ->> 'findings') || ' ' || (d ->> 'findingsRecorded') || ' ' || coalesce(d ->> 'unrelated', 'related')
+    from (select doc::json as d from largesse.statement_show(i_id::bigint)) s
+$$;
+create function probe.newest() returns text language sql as $$ select max(id)::text from largesse.statement $$;
+select probe.expect('more than are written down', probe.counts(probe.import('2027-06-10', 'amounts', probe.wrong_amounts(251), i_findings_max => 5)), 'amountDiffers=8 findings=10 missingAtProvider=2');
+select probe.expect('it says so', probe.told(probe.newest()), 'false 10 5 related');
+select probe.expect('the first of them', probe.findings(), (select string_agg('amount_differs ' || u || ' 1', ', ') from generate_series(101, 105) u));
+select probe.expect('each can be seen', (select count(*)::text from largesse.statement_lines(probe.newest()::bigint, 'finding', 0, 100)), '10');
+select largesse.statement_match_open('shop', 9);
+select largesse.statement_rematch(probe.newest()::bigint, 9);
+select probe.expect('lines come before what it lacks', probe.findings(), (select string_agg('amount_differs ' || u || ' 1', ', ') from generate_series(101, 108) u) || ', missing_at_provider 109 250');
+select largesse.statement_match_open('shop', 2);
+select probe.expect('fewer', probe.findings(), 'amount_differs 101 1, amount_differs 102 1');
+select probe.import('2027-06-10', 'amounts corrected', probe.wrong_amounts(250) || array[row(1, probe.request(109), 'credit', 250, 'EUR', '2027-06-10 10:00Z', 'ref109', null, '109'),
+  row(2, probe.request(110), 'credit', 250, 'EUR', '2027-06-10 10:00Z', 'ref110', null, '110')]::probe.line[]);
+select probe.expect('corrected', probe.findings(), 'none');
+select probe.expect('and clean', probe.told(probe.newest()), 'true 0 0 related');
+
+-- --- a file about nothing of ours is one finding; it proves nothing about what we hold
+select probe.delivered('2027-06-13 10:00Z', 121);
+select probe.clock_set('2027-06-15 02:00Z');
+create function probe.strange(i_count int) returns probe.line[] language sql as $$
+  select array_agg(row(n, case when n % 2 = 0 then '77-' || n else 'XK' || n end, 'credit', 250, 'EUR', '2027-06-13 10:00Z', 'strange' || n, null, n)::probe.line) from generate_series(1, i_count) n
+$$;
+select probe.expect('another''s file', probe.counts(probe.import('2027-06-13', 'strange', probe.strange(100))), 'findings=100 missingHere=100');
+select probe.expect('one finding', probe.findings(), 'unrelated statement_unrelated/shop/2027-06-13');
+select probe.expect('which says so', (select actual from largesse.finding where key = 'statement_unrelated/shop/2027-06-13'), 'none of its 100 lines is: file, statement ' || probe.newest());
+select probe.expect('so does the statement', probe.told(probe.newest()), 'false 100 1 true');
+select largesse.statement_match_open('shop', 10000);
+select largesse.statement_rematch(probe.newest()::bigint, 10000);
+select probe.expect('it stays one', probe.findings(), 'unrelated statement_unrelated/shop/2027-06-13');
+-- Of another provider of ours: still nothing that this provider was asked for.
+select probe.delivered('2027-06-13 10:00Z', 122, 'other');
+select probe.import('2027-06-13', 'the other''s', probe.strange(100) || row(101, probe.request(122), 'credit', 250, 'EUR', '2027-06-13 10:00Z', 'ref122', null, '122')::probe.line);
+select probe.expect('the other''s', probe.findings(), 'unrelated statement_unrelated/shop/2027-06-13');
+-- One line that is known, or fewer lines: each of the others is a finding.
+select probe.expect('one is known', probe.counts(probe.import('2027-06-13', 'one', probe.strange(100) || row(101, probe.request(121), 'credit', 250, 'EUR', '2027-06-13 10:00Z', 'ref121', null, '121')::probe.line)),
+  'findings=100 matched=1 missingHere=100');
+select probe.expect('each is told', probe.told(probe.newest()), 'false 100 100 related');
+select probe.import('2027-06-13', 'few', probe.strange(99));
+select probe.expect('few lines', probe.told(probe.newest()), 'false 100 100 related');  -- and what it lacks
+select probe.import('2027-06-13', 'strange', '{}');
+select probe.expect('in force again, what was known to be lacking still is', probe.findings(), 'missing_at_provider 121 250, unrelated statement_unrelated/shop/2027-06-13');
+select probe.import('2027-06-13', 'right', array[row(1, probe.request(121), 'credit', 250, 'EUR', '2027-06-13 10:00Z', 'ref121', null, '121')]::probe.line[]);
+select probe.expect('the right one takes its place', probe.findings(), 'none');
+
+-- --- a provider whose statements could not be matched is one until they are
+select largesse.statement_match_failed('shop', 'canceling statement due to statement timeout');
+select probe.expect('not matched', (select string_agg(provider || ': ' || fault, ',') from largesse.statements_unmatched()), 'shop: canceling statement due to statement timeout');
+select probe.expect('counted', (select amount::text from largesse.audit_figures() where figure = 'unmatched'), '1');
+select largesse.statement_match_open('shop', 10000);
+select probe.expect('matched', (select count(*)::text from largesse.statements_unmatched()), '0');
 
 -- --- what cannot be: the caller rolls back
 select probe.expect('an unknown zone', largesse.statement_begin('shop', 'Mars/Olympus', 'f', '1 hour', '{}', 'test')::text, null);

@@ -217,7 +217,7 @@ int stack_command_env(struct stack *s, const char *name, const char *const *args
   const char **merged = env_with(s, env);
   struct buf errors;
   buf_init(&errors, COMMAND_ERRORS_BYTES);
-  int status = process_run(argv, merged, COMMAND_SECONDS, out, &errors);
+  int status = process_run(argv, merged, s->command_seconds > 0 ? s->command_seconds : COMMAND_SECONDS, out, &errors);
   if (out != NULL) buf_append(out, buf_text(&errors), errors.len);
   buf_release(&errors);
   mem_free(merged);

@@ -29,8 +29,9 @@ struct stack {
   int scheduler_ports[STACK_SCHEDULERS_MAX];
   struct process *fulfiller, *reconciler, *simulator;
   int fulfiller_port, reconciler_port, simulator_port;
-  char *callback_secret;  // the file that the simulator signs with and both providers verify with
-  char **env;             // what every daemon and command gets
+  char *callback_secret;   // the file that the simulator signs with and both providers verify with
+  char **env;              // what every daemon and command gets
+  double command_seconds;  // how long a command may take; 0: two minutes
 };
 
 // Everything is ready when this returns. options may be NULL.
