@@ -13,8 +13,8 @@ const limit = (l) =>
   h(
     'span',
     {class: 'num'},
-    number(l.inForce),
-    l.override !== null ? h('span', {class: 'muted'}, ` (${t('configured: {n}', {n: number(l.configured)})})`) : null,
+    l.inForce === 0 ? t('unlimited') : number(l.inForce),
+    l.override !== null ? h('span', {class: 'muted'}, ` (${t('configured: {n}', {n: l.configured === 0 ? t('unlimited') : number(l.configured)})})`) : null,
   );
 
 function pause(p, again) {

@@ -79,10 +79,19 @@ function give(providers, again) {
   });
 }
 
+// What the counts of a statement are called among the outcomes of its lines.
+const COUNTED = {
+  missingHere: 'missing_here',
+  missingAtProvider: 'missing_at_provider',
+  amountDiffers: 'amount_differs',
+  duplicates: 'duplicate_line',
+  statusDiffers: 'status_differs',
+  notYetDue: 'not_yet_due',
+};
 const counts = (s) =>
   Object.entries(s.counts ?? {})
     .filter(([, n]) => typeof n === 'number' && n > 0)
-    .map(([name, n]) => h('span', {class: 'chip'}, word('line', name), ' ', h('b', {}, number(n))));
+    .map(([name, n]) => h('span', {class: 'chip'}, word('line', COUNTED[name] ?? name), ' ', h('b', {}, number(n))));
 
 async function showAll(view) {
   const providers = (await get('v1/providers', view.signal)).items.map((p) => p.name);
@@ -148,7 +157,7 @@ async function showOne(view, id) {
           [t('Matched'), s.matchedAt ? time(s.matchedAt) : null],
           [t('Replaced by'), s.supersededBy ? h('a', {href: to('statements', s.supersededBy)}, `#${s.supersededBy}`) : null],
         ]),
-        h('div', {}, counts(s)),
+        h('div', {class: 'mt-3'}, counts(s)),
       ),
     ],
     filters: [
@@ -168,7 +177,7 @@ async function showOne(view, id) {
       {label: t('Amount'), class: 'num', show: (l) => (l.amount === undefined ? none() : money(l.amount, l.currency))},
       {label: t('At'), show: (l) => time(l.at)},
       {label: t('Reference'), show: (l) => l.ref ?? none()},
-      {label: t('Differs'), show: (l) => (l.expected ? `${l.expected} → ${l.actual}` : none())},
+      {label: t('Differs'), class: 'col-mid', show: (l) => (l.expected ? `${l.expected} → ${l.actual}` : none())},
       {label: t('Finding'), show: (l) => (l.findingKey ? h('a', {href: to('findings', l.findingKey)}, t('open')) : none())},
     ],
     empty: [t('There are no such lines'), null],
