@@ -6,7 +6,7 @@
 create or replace function largesse.activity_action(i_code text, i_action text, i_actor text, i_reason text, i_version bigint)
 returns table (outcome text, detail text, status text, version bigint)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_now timestamptz := largesse.clock_now();

@@ -6,7 +6,7 @@
 create or replace function largesse.activity_advance(i_limit int)
 returns table (code text, to_status text, due_at timestamptz, moved_at timestamptz)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_now timestamptz := largesse.clock_now();
@@ -35,7 +35,7 @@ end $$;
 -- database's instant. Locks: none. Errors: none.
 create or replace function largesse.activity_next_due(out due_in_us bigint, out at timestamptz)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 begin
   at := largesse.clock_now();

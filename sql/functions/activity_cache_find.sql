@@ -6,7 +6,7 @@ returns table (id bigint, code text, kind text, status text, start_at timestampt
                remaining bigint, changed_at timestamptz, payment_provider text, intake text, rate_limit jsonb, segments smallint, waiting bigint,
                waiting_max int, has_rules boolean)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select a.id, a.code, a.kind, a.status, a.start_at, a.end_at, r.code, r.provider,
          s.remaining, a.changed_at, p.provider, a.intake, a.rate_limit, a.segments, s.waiting, a.waiting_max, largesse.activity_has_rules(a)

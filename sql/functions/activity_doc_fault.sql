@@ -155,7 +155,7 @@ $$;
 create or replace function largesse.activity_doc_put(i_doc json, i_code text, i_known text[], i_charging text[], i_actor text, i_version bigint, i_reason text)
 returns table (outcome text, detail text, changed text[], version bigint, code text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 begin
   detail := coalesce(largesse.activity_doc_fault(i_doc, i_code), largesse.activity_provider_fault(i_doc ->> 'paymentProvider', i_known, i_charging));

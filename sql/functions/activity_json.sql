@@ -5,7 +5,7 @@
 create or replace function largesse.activity_json(i_code text)
 returns table (doc text, version bigint)
 language sql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select jsonb_strip_nulls(jsonb_build_object(
            'code', a.code, 'name', a.name, 'kind', a.kind, 'status', a.status,

@@ -6,7 +6,7 @@
 create or replace function largesse.activity_list(i_after text, i_status text, i_limit int)
 returns table (code text, doc text)
 language sql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select a.code, j.doc
     from (select a.code from largesse.activity a where a.code > i_after and (i_status is null or a.status = i_status)
@@ -20,7 +20,7 @@ $$;
 create or replace function largesse.activity_history_list(i_code text, i_after bigint, i_limit int)
 returns table (id bigint, doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select h.id, row_to_json(i)::text
     from largesse.activity_history h

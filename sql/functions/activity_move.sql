@@ -5,7 +5,7 @@
 create or replace function largesse.activity_move(i_ids bigint[], i_to text, i_actor text, i_reason text)
 returns table (activity_id bigint, code text, from_status text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare

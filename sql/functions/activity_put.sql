@@ -9,7 +9,7 @@
 create or replace function largesse.activity_put(i_doc jsonb, i_actor text, i_version bigint, i_reason text default null)
 returns table (outcome text, detail text, changed text[], version bigint)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_now    timestamptz := largesse.clock_now();

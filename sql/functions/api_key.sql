@@ -8,7 +8,7 @@ create or replace function largesse.key_add(
   i_name text, i_prefix text, i_hash bytea, i_scopes text[], i_expires_at timestamptz, i_actor text, i_reason text)
 returns table (outcome text, detail text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_now timestamptz := largesse.clock_now();
@@ -39,7 +39,7 @@ end $$;
 -- Locks: the version of keys. Errors: none.
 create or replace function largesse.key_revoke(i_name text, i_actor text, i_reason text) returns boolean
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_id bigint;

@@ -146,7 +146,7 @@ end $$;
 -- zone UTC, so that the same rows are the same bytes. Parameters: i_activity_id, i_name: one of archive_tables. Result: the cursor. Locks, errors: none.
 create or replace function largesse.archive_open(i_activity_id bigint, i_name text) returns refcursor
 language plpgsql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_cursor   refcursor := 'archive_rows';
@@ -278,7 +278,7 @@ end $$;
 create or replace function largesse.archive_show(i_activity_id bigint)
 returns table (code text, path text, sha256 text, is_there boolean)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select a.code, x.path, encode(x.sha256, 'hex'), largesse.archive_relation('claim', a.id) is not null
     from largesse.activity a left join largesse.archive x on x.activity_id = a.id where a.id = i_activity_id
@@ -288,7 +288,7 @@ $$;
 -- Locks: its row. Errors: none.
 create or replace function largesse.archive_verified(i_activity_id bigint, i_sha256 bytea) returns boolean
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 begin
   update largesse.archive a set verified_at = largesse.clock_now() where a.activity_id = i_activity_id and a.sha256 = i_sha256;

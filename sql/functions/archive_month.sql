@@ -6,7 +6,7 @@
 -- detaching that was interrupted), loose, or kept (in largesse_archive). Locks, errors: none.
 create or replace function largesse.archive_partitions(i_month int) returns table (parent text, name text, state text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select p.parent, n.nspname || '.' || c.relname,
          case when n.nspname = 'largesse_archive' then 'kept' when i.inhrelid is null then 'loose' when i.inhdetachpending then 'pending' else 'attached' end
@@ -55,7 +55,7 @@ $$;
 -- The activities of a month, and where their exports lie. Parameters: i_month. Result: a row per activity. Locks, errors: none.
 create or replace function largesse.archive_month_files(i_month int) returns table (activity_code text, path text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select a.code, x.path from largesse.activity a join largesse.archive x on x.activity_id = a.id
    where a.id >= i_month * 1000000::bigint and a.id < (i_month + 1) * 1000000::bigint order by a.id
@@ -64,13 +64,13 @@ $$;
 -- The state of a month. Parameters: i_month. Result: attached, sealed or detached. Locks, errors: none.
 create or replace function largesse.archive_month_state(i_month int) returns text
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$ select coalesce((select m.state from largesse.archive_month m where m.month = i_month), 'attached') $$;
 
 -- The months that are away. Parameters: none. Result: their names, separated by commas; null: none. Locks, errors: none.
 create or replace function largesse.archive_months_away() returns text
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$ select string_agg(largesse.archive_month_name(m.month), ', ' order by m.month) from largesse.archive_month m $$;
 
 -- Refuses what would change a row of a month that is sealed or detached.
@@ -125,7 +125,7 @@ end $$;
 -- Locks: an advisory one; the tables, which nobody uses; the log. Errors: none.
 create or replace function largesse.archive_detached(i_month int, i_actor text, i_reason text) returns text
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_part record;
@@ -182,7 +182,7 @@ end $$;
 -- Errors: none.
 create or replace function largesse.archive_attach(i_month int, i_actor text, i_reason text) returns text
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_part  record;

@@ -24,7 +24,7 @@ $$;
 create or replace function largesse.audit_run(i_name text, i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
 language plpgsql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_source text := (select d.source from largesse.audit_definition d where d.name = i_name);
@@ -43,7 +43,7 @@ create or replace function largesse.finding_record(
 returns table (key text, kind text, severity text, activity_code text, claim_id bigint, expected text, actual text,
                cause text, next_step text, state text, activity_id bigint)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_now timestamptz := largesse.clock_now();

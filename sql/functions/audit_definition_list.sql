@@ -5,7 +5,7 @@
 create or replace function largesse.audit_definition_list(i_source text, i_after text, i_limit int)
 returns table (name text, doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select d.name, json_build_object('name', d.name, 'source', d.source, 'severity', d.severity, 'period', d.period, 'explanation', d.explanation,
                                    'cause', d.cause, 'nextStep', d.next_step, 'isRepairable', d.repair is not null)::text

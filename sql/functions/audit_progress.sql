@@ -6,7 +6,7 @@
 create or replace function largesse.audit_list()
 returns table (name text, severity text, explanation text, cause text, next_step text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select d.name, d.severity, d.explanation, d.cause, d.next_step from largesse.audit_definition d where d.source = 'audit' order by d.name
 $$;
@@ -20,7 +20,7 @@ $$;
 create or replace function largesse.audit_begin(i_mode text, i_date date, i_code text, i_resume boolean, i_zone text default 'UTC')
 returns table (run_id bigint, from_at timestamptz, until_at timestamptz, reached bigint, is_resumed boolean, has_unfinished boolean)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -108,7 +108,7 @@ create or replace function largesse.audit_record(
 returns table (key text, kind text, severity text, activity_code text, claim_id bigint, expected text, actual text,
                cause text, next_step text, state text, activity_id bigint)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 begin
@@ -127,7 +127,7 @@ create or replace function largesse.audit_recorded(i_run_id bigint)
 returns table (key text, kind text, severity text, activity_code text, claim_id bigint, expected text, actual text,
                cause text, next_step text, state text, activity_id bigint)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select f.key, f.kind, f.severity, a.code, f.claim_id, f.expected, f.actual, largesse.finding_cause(f.kind, f.key, f.actual, d.cause), d.next_step, f.state, f.activity_id
     from largesse.audit_run r
@@ -143,7 +143,7 @@ $$;
 create or replace function largesse.audit_end(i_run_id bigint, i_findings bigint)
 returns table (activities bigint, failed bigint)
 language sql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   update largesse.audit_run r set finished_at = largesse.clock_now(), findings = i_findings where r.id = i_run_id
   returning r.activities, r.failed
@@ -153,7 +153,7 @@ $$;
 create or replace function largesse.audit_runs(i_after bigint, i_limit int)
 returns table (id bigint, doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select r.id, json_strip_nulls(json_build_object(
            'id', r.id::text, 'scope', r.scope, 'from', largesse.time_text(r.from_at), 'until', largesse.time_text(r.until_at),

@@ -44,7 +44,7 @@ drop function if exists largesse.audit_screen(bigint);
 create or replace function largesse.audit_screen(i_activity_id bigint, i_is_whole boolean)
 returns table (name text, to_keep text)
 language plpgsql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -117,7 +117,7 @@ end $$;
 -- Locks: the activity's mark. Errors: none.
 create or replace function largesse.audit_keep(i_activity_id bigint, i_doc text) returns boolean
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_doc    json := i_doc;

@@ -14,7 +14,7 @@ $$;
 create or replace function largesse.blocked_user_put(i_code text, i_user_id bigint, i_reason text, i_actor text)
 returns table (outcome text, doc text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_id  bigint := (select a.id from largesse.activity a where a.code = i_code);
@@ -41,7 +41,7 @@ end $$;
 -- Serves a user again; who is not blocked stays so. Parameters: i_code, i_user_id, i_actor, i_reason. Result: 'ok' or 'ACTIVITY_NOT_FOUND'. Locks: the row. Errors: none.
 create or replace function largesse.blocked_user_delete(i_code text, i_user_id bigint, i_actor text default 'system', i_reason text default null) returns text
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_id bigint := (select a.id from largesse.activity a where a.code = i_code);
@@ -57,7 +57,7 @@ end $$;
 create or replace function largesse.blocked_user_list(i_code text, i_after bigint, i_limit int)
 returns table (user_id bigint, doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select b.user_id, largesse.blocked_user_doc(b) from largesse.activity a join largesse.blocked_user b on b.activity_id = a.id
    where a.code = i_code and b.user_id > i_after order by b.user_id limit i_limit

@@ -7,7 +7,7 @@
 create or replace function largesse.callback_letter(
   i_activity_id bigint, i_claim_id bigint, i_provider text, i_cause text, i_code text, i_detail text, i_body text) returns bigint
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_id bigint;

@@ -59,7 +59,7 @@ end $$;
 create or replace function largesse.claim_explain_doc(i_doc json, i_at timestamptz)
 returns table (verdict text, detail text)
 language plpgsql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare

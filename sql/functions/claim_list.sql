@@ -4,7 +4,7 @@
 -- One claim by its id.
 create or replace function largesse.claim_get(i_activity_id bigint, i_claim_id bigint) returns text
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select coalesce(
     (select largesse.claim_json(c, a.code) from largesse.claim c join largesse.activity a on a.id = c.activity_id
@@ -17,7 +17,7 @@ $$;
 -- One claim by the click that made it.
 create or replace function largesse.claim_get_by_biz(i_activity_code text, i_biz_id text) returns text
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select coalesce(
     (select largesse.claim_json(c, a.code) from largesse.activity a join largesse.claim c on c.activity_id = a.id
@@ -31,7 +31,7 @@ $$;
 create or replace function largesse.claim_list_by_user(i_user_id bigint, i_after bigint, i_limit int)
 returns table (claim_id bigint, doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select c.id, largesse.claim_json(c, a.code) from largesse.claim c join largesse.activity a on a.id = c.activity_id
    where c.user_id = i_user_id and c.id > i_after order by c.id limit i_limit
@@ -41,7 +41,7 @@ $$;
 create or replace function largesse.claim_list_by_activity(i_activity_code text, i_status text, i_after bigint, i_limit int)
 returns table (claim_id bigint, doc text)
 language plpgsql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_id bigint := (select a.id from largesse.activity a where a.code = i_activity_code);

@@ -8,7 +8,7 @@
 create or replace function largesse.session_begin(i_key_hash bytea, i_session_hash bytea, i_old_hash bytea)
 returns table (outcome text, name text, scopes text, expires_at timestamptz)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -36,7 +36,7 @@ end $$;
 create or replace function largesse.session_check(i_hash bytea)
 returns table (name text, scopes text, expires_at timestamptz)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -55,7 +55,7 @@ end $$;
 -- Signs out. Parameters: i_hash. Result: whether there was such a session. Locks: its row. Errors: none.
 create or replace function largesse.session_end(i_hash bytea) returns boolean
 language sql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   with gone as (delete from largesse.console_session s where s.hash = i_hash returning 1) select exists (select from gone)
 $$;

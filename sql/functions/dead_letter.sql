@@ -14,7 +14,7 @@ $$;
 create or replace function largesse.dead_letter_open(
   i_activity_ids bigint[], i_claim_ids bigint[], i_providers text[], i_causes text[], i_codes text[], i_details text[]) returns bigint
 language sql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   with opened as (
     insert into largesse.dead_letter (activity_id, claim_id, provider, cause, code, detail, fingerprint, opened_at)
@@ -29,7 +29,7 @@ $$;
 -- Locks: none. Errors: none.
 create or replace function largesse.dead_letter_unreadable(i_provider text, i_cause text, i_detail text, i_body text) returns bigint
 language sql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   insert into largesse.dead_letter (provider, cause, detail, body, fingerprint, opened_at)
     values (i_provider, i_cause, i_detail, i_body, largesse.dead_letter_fingerprint(i_cause, null, i_detail), largesse.clock_now()) returning id

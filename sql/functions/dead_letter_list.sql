@@ -108,12 +108,12 @@ $$;
 -- The newest letter of a claim. Parameters: the claim. Result: its id, or null. Locks: none. Errors: none.
 create or replace function largesse.dead_letter_of_claim(i_activity_id bigint, i_claim_id bigint) returns bigint
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$ select max(d.id) from largesse.dead_letter d where d.activity_id = i_activity_id and d.claim_id = i_claim_id $$;
 
 -- Everything about one letter. Parameters: i_id. Result: JSON text; no row if there is no such letter. Locks: none. Errors: none.
 create or replace function largesse.dead_letter_show(i_id bigint)
 returns table (doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$ select largesse.dead_letter_json(d, true) from largesse.dead_letter d where d.id = i_id $$;

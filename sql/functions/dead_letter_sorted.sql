@@ -5,7 +5,7 @@
 -- Parameters: the new row. Result: the same with its attempts. Locks: none. Errors: none.
 create or replace function largesse.dead_letter_attempts() returns trigger
 language plpgsql security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 begin
   -- Written so that only the key's index serves it, whatever the planner believes of a young table.

@@ -34,7 +34,7 @@ end $$;
 create or replace function largesse.discount_doc_put(i_doc json, i_id text, i_actor text, i_reason text)
 returns table (outcome text, detail text, doc text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_put record;

@@ -13,7 +13,7 @@ $$;
 -- Parameters: i_order_id. Result: the newest redemption of the order, in force or released; null if it never had one. Locks, errors: none.
 create or replace function largesse.redemption_json(i_order_id text) returns text
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select largesse.redemption_doc(m) from largesse.redemption m where m.order_id = i_order_id order by m.id desc limit 1
 $$;

@@ -7,7 +7,7 @@
 create or replace function largesse.discount_rule_put(i_doc jsonb, i_actor text, i_reason text default null)
 returns table (outcome text, detail text, version bigint)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -65,7 +65,7 @@ $$;
 -- Locks, errors: none.
 create or replace function largesse.discount_rule_json(i_id text) returns text
 language sql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select largesse.discount_rule_doc(r)::text from largesse.discount_rule r where r.id = i_id and r.replaced_at is null
 $$;
@@ -74,7 +74,7 @@ $$;
 create or replace function largesse.discount_rule_list(i_after text, i_limit int)
 returns table (id text, doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select r.id, largesse.discount_rule_doc(r)::text from largesse.discount_rule r
    where r.replaced_at is null and r.id > i_after collate "C" order by r.id limit i_limit

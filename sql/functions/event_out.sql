@@ -71,7 +71,7 @@ $$;
 -- Events that are parked, oldest first. Parameters: i_after (id, null: from the start), i_limit. Result: JSON per row. Locks, errors: none.
 create or replace function largesse.event_out_parked(i_after bigint, i_limit int) returns table (id bigint, doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select e.id, json_build_object('id', e.id::text, 'type', e.type, 'events', cardinality(e.event_ids), 'firstEventId', left(e.event_ids[1], 200),
            'tries', e.tries, 'fault', e.fault, 'at', largesse.time_text(e.at), 'parkedAt', largesse.time_text(e.parked_at))::text
@@ -81,7 +81,7 @@ $$;
 -- Parked events are sent once more, or thrown away for good. Parameters: i_ids (null: all of them); i_actor, i_reason. Result: how many events. Locks: those rows. Errors: none.
 create or replace function largesse.event_out_retry(i_ids bigint[], i_actor text default 'system', i_reason text default null) returns bigint
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_events bigint;
@@ -95,7 +95,7 @@ begin
 end $$;
 create or replace function largesse.event_out_discard(i_ids bigint[], i_actor text default 'system', i_reason text default null) returns bigint
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_events bigint;
@@ -110,7 +110,7 @@ end $$;
 -- Parked events are not kept for ever. Parameters: i_retention since they were parked. Result: how many events were thrown away. Locks: those rows. Errors: none.
 create or replace function largesse.event_out_purge(i_retention interval) returns bigint
 language sql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   with gone as (
     delete from largesse.event_out e where e.parked_at < largesse.clock_now() - i_retention returning cardinality(e.event_ids) as events

@@ -3,7 +3,7 @@
 -- Parameters: i_code, i_name, i_time_zone; i_actor, i_reason. Result: 'created', 'updated' or 'unchanged'. Locks: the event. Errors: none.
 create or replace function largesse.event_put(i_code text, i_name text, i_time_zone text, i_actor text default 'system', i_reason text default null) returns text
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_now     timestamptz := largesse.clock_now();

@@ -118,5 +118,5 @@ end $$;
 create or replace function largesse.finding_show(i_key text)
 returns table (doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$ select largesse.finding_json(f) from largesse.finding f where f.key = i_key $$;

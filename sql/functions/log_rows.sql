@@ -6,7 +6,7 @@
 create or replace function largesse.log_head()
 returns table (seq bigint, hash bytea, newest bigint)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select h.seq, h.hash, coalesce((select max(l.seq) from largesse.operator_log l), 0) from largesse.operator_log_head h
 $$;

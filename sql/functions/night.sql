@@ -9,7 +9,7 @@
 create or replace function largesse.night_due(i_zone text, i_at time, i_catch_up int)
 returns table (outcome text, business_date date)
 language plpgsql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -63,7 +63,7 @@ create or replace function largesse.night_take(
   i_date date, i_zone text, i_at time, i_catch_up int, i_holder text, i_lease interval, i_again boolean)
 returns table (outcome text, business_date date, token bigint, is_resumed boolean)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -109,7 +109,7 @@ end $$;
 -- Keeps a night for longer; an i_lease of 0 leaves it to whoever comes. Parameters: i_date, i_token, i_lease. Result: false: it was lost. Locks: the night. Errors: none.
 create or replace function largesse.night_extend(i_date date, i_token bigint, i_lease interval) returns boolean
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 begin
   update largesse.night n set lease_until = largesse.clock_now() + i_lease where n.business_date = i_date and n.token = i_token and n.state = 'running';
@@ -126,7 +126,7 @@ as $$ select 2 $$;
 create or replace function largesse.night_finish(i_date date, i_token bigint, i_run_id bigint)
 returns table (doc text, findings bigint, failed bigint, is_unchanged boolean)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_now    timestamptz := largesse.clock_now();
@@ -175,7 +175,7 @@ $$;
 create or replace function largesse.night_list(i_after date, i_limit int)
 returns table (place text, doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select n.business_date::text, largesse.night_head(n)::text
     from largesse.night n where i_after is null or n.business_date < i_after order by n.business_date desc limit i_limit
@@ -185,7 +185,7 @@ $$;
 create or replace function largesse.night_show(i_date date)
 returns table (doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select left(h.head, -1) || coalesce(',"report":' || n.report, '') || coalesce(',"moment":' || n.moment, '') || '}'
     from largesse.night n cross join lateral (select largesse.night_head(n)::text as head) h where n.business_date = i_date

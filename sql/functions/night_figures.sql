@@ -32,7 +32,7 @@ end $$;
 -- Locks: the activity's row of the night, or the night. Errors: none.
 create or replace function largesse.night_step(i_date date) returns boolean
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_next record;

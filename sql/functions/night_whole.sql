@@ -90,7 +90,7 @@ $$;
 -- is working on is left to them. Parameters: none. Result: none. Locks: each table's for maintenance, for as long as that takes; claims go on. Errors: none.
 create or replace function largesse.night_index() returns void
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp set lock_timeout = '100ms'
+set search_path = largesse, pg_temp set jit = off set lock_timeout = '100ms'
 as $$
 declare
   v_index regclass;

@@ -17,7 +17,7 @@ $$;
 create or replace function largesse.night_window(i_date date, i_zone text)
 returns table (time_zone text, from_at timestamptz, until_at timestamptz)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select n.time_zone, n.from_at, n.until_at from largesse.night n where n.business_date = i_date
   union all
@@ -44,7 +44,7 @@ $$;
 -- The latest business date whose report is due. Parameters: i_zone, i_at (null: as soon as it is over). Result: the date. Locks: none. Errors: 22023 for an unknown zone.
 create or replace function largesse.night_latest(i_zone text, i_at time) returns date
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select d.day::date
     from (select largesse.clock_now() as now) n, generate_series(1, 4) as ago,

@@ -23,7 +23,7 @@ $$;
 -- Appends a draft to the chain, at the end of its transaction. Locks: the head of the log, then nothing more. Errors: none.
 create or replace function largesse.operator_log_from_draft() returns trigger
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_head largesse.operator_log_head;

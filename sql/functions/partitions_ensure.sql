@@ -4,7 +4,7 @@
 -- Parameters: i_month. Result: none. Locks: an advisory lock, then SHARE UPDATE EXCLUSIVE on the parents (claims go on). Errors: 55000 for a month that is archived.
 create or replace function largesse.partitions_ensure(i_month int) returns void
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_parent text;

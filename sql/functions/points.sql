@@ -20,7 +20,7 @@ $$;
 create or replace function largesse.points_grant(i_user_id bigint, i_key text, i_amount bigint, i_reason text, i_actor text, i_is_act boolean default false)
 returns table (outcome text, detail text, balance bigint, doc text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare

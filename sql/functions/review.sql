@@ -58,7 +58,7 @@ $$;
 -- review_begin gives them. Result: JSON text for review_end. Locks, errors: none.
 create or replace function largesse.review_part(i_activity_id bigint, i_part int, i_from timestamptz, i_width int, i_buckets int) returns text
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select case i_part when 1 then largesse.review_claims(i_activity_id, i_from, i_width, i_buckets)
                      when 2 then largesse.review_delays_of(i_activity_id)

@@ -24,7 +24,7 @@ end $$;
 create or replace function largesse.reward_doc_put(i_doc json, i_code text, i_known text[], i_actor text, i_reason text)
 returns table (outcome text, detail text, doc text)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 begin
   detail := largesse.reward_doc_fault(i_doc, i_code, i_known);
@@ -38,7 +38,7 @@ end $$;
 -- Parameters: i_after: the last code seen ('' to begin); i_limit. Result: a row per reward in the order of codes: code and JSON text as reward_json. Locks, errors: none.
 create or replace function largesse.reward_list(i_after text, i_limit int) returns table (code text, doc text)
 language sql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select c.code, largesse.reward_json(c.code)
     from (select distinct r.code from largesse.reward r where r.purpose = 'delivery' and r.code > i_after order by r.code limit i_limit) c

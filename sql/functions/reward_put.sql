@@ -5,7 +5,7 @@
 create or replace function largesse.reward_put(i_code text, i_provider text, i_amount bigint, i_currency text, i_params jsonb,
   i_actor text default 'system', i_reason text default null) returns text
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_old largesse.reward;
@@ -29,7 +29,7 @@ end $$;
 -- Parameters: i_code. Result: the newest version as JSON text, null if there is none. Volatile, so that it sees what the same statement has put. Locks, errors: none.
 create or replace function largesse.reward_json(i_code text) returns text
 language sql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select json_strip_nulls(json_build_object('code', r.code, 'provider', r.provider,
            'amount', case when r.amount is not null then json_build_object('amount', r.amount, 'currency', r.currency) end,

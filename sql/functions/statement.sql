@@ -6,7 +6,7 @@
 -- or matched. Errors: none.
 create or replace function largesse.statement_begin(i_provider text, i_zone text, i_file text, i_grace interval, i_terms jsonb, i_actor text) returns bigint
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_id bigint;

@@ -7,7 +7,7 @@
 create or replace function largesse.statement_fetch_take(i_provider text, i_zone text, i_at time, i_catch_up int, i_retry interval)
 returns table (business_date date)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -36,7 +36,7 @@ end $$;
 -- Result: none. Locks: the date's row, the log. Errors: none.
 create or replace function largesse.statement_fetch_done(i_provider text, i_date date, i_fault text, i_actor text, i_reason text) returns void
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 begin
   insert into largesse.statement_fetch as f (provider, business_date, attempts, last_at, fault) values (i_provider, i_date, 1, largesse.clock_now(), left(i_fault, 600))

@@ -22,7 +22,7 @@ $$;
 create or replace function largesse.statement_list(i_provider text, i_after bigint, i_limit int)
 returns table (id bigint, doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select s.id, largesse.statement_json(s)::text from largesse.statement s
    where s.business_date is not null and (i_after is null or s.id < i_after) and (i_provider is null or s.provider = i_provider)
@@ -33,7 +33,7 @@ $$;
 create or replace function largesse.statement_show(i_id bigint)
 returns table (doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$ select largesse.statement_json(s)::text from largesse.statement s where s.id = i_id and s.business_date is not null $$;
 
 -- Lines, and what a statement lacks: movements of ours without a line come behind the lines. Parameters: i_statement_id, i_outcome (null: all; 'finding': what is a
@@ -41,7 +41,7 @@ as $$ select largesse.statement_json(s)::text from largesse.statement s where s.
 create or replace function largesse.statement_lines(i_statement_id bigint, i_outcome text, i_after bigint, i_limit int)
 returns table (place bigint, doc text)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select u.place, u.doc
     from ((select l.line as place,

@@ -6,7 +6,7 @@
 create or replace function largesse.stock_adjust(i_code text, i_key text, i_by bigint, i_reason text, i_actor text, i_is_part boolean default false)
 returns table (outcome text, detail text, total bigint, remaining bigint)
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_act  largesse.activity;

@@ -7,7 +7,7 @@
 -- and lifts a disabling that the old one brought about. Locks: the endpoints, ascending. Errors: 40P01 (repeat).
 create or replace function largesse.webhook_register(i_names text[], i_origins text[], i_hashes text[], i_types text[]) returns void
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_now timestamptz := largesse.clock_now();
@@ -31,7 +31,7 @@ end $$;
 -- has just started, since the others may be about to). Result: nothing. Locks: the endpoints, ascending. Errors: 40P01 (repeat).
 create or replace function largesse.webhook_name(i_names text[], i_forget_after interval) returns void
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_now timestamptz := largesse.clock_now();
@@ -119,7 +119,7 @@ end $$;
 -- Records a change of an endpoint, and tells it as an event. Locks, errors: none.
 create or replace function largesse.webhook_changed(i_endpoint text, i_action text, i_actor text, i_reason text) returns void
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_now timestamptz := largesse.clock_now();

@@ -38,7 +38,7 @@ $$;
 -- Locks: the endpoint. Errors: none.
 create or replace function largesse.webhook_switch(i_name text, i_enable boolean, i_actor text, i_reason text) returns text
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_was_enabled boolean;
@@ -88,7 +88,7 @@ end $$;
 -- Locks, errors: none.
 create or replace function largesse.webhook_ping(i_endpoint text, i_actor text, i_reason text) returns bigint
 language plpgsql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
 declare
   v_now timestamptz := largesse.clock_now();
@@ -105,7 +105,7 @@ end $$;
 -- One delivery. Parameters: i_id. Result: its state, and what the last attempt brought; no row where there is none. Locks: none. Errors: none.
 create or replace function largesse.webhook_delivery(i_id bigint) returns table (state text, last_detail text, attempts int)
 language sql stable security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   select w.state, w.last_detail, w.attempts from largesse.webhook_out w where w.id = i_id
 $$;
