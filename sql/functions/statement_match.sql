@@ -418,7 +418,7 @@ end $$;
 -- What is open of a provider could not be matched: that is so until it is, or for a day. Parameters: i_provider, i_fault. Result: none. Locks: the provider's row. Errors: none.
 create or replace function largesse.statement_match_failed(i_provider text, i_fault text) returns void
 language sql volatile security definer
-set search_path = largesse, pg_temp
+set search_path = largesse, pg_temp set jit = off
 as $$
   insert into largesse.statement_fault (provider, at, fault) values (i_provider, largesse.clock_now(), left(i_fault, 600))
   on conflict on constraint statement_fault_pkey do update set at = excluded.at, fault = excluded.fault
