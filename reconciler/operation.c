@@ -33,6 +33,13 @@ const char *finding_filter_fault(const struct finding_filter *f)
   return NULL;
 }
 
+const char *finding_order_fault(const struct finding_filter *f)
+{
+  if (f->state != NULL && strcmp(f->state, "opened") != 0 && strcmp(f->state, "open") != 0)
+    return "state: must be opened or open";
+  return finding_filter_fault(f);
+}
+
 // --- what is meant
 
 enum result operation_target_parse(const char *text, int64_t *out_letter, struct claim_ref *out_claim)

@@ -24,6 +24,9 @@ bool operation_is_about_findings(enum operation_kind kind);
 // NULL, or what is wrong with a filter of findings: "state: must be …".
 const char *finding_filter_fault(const struct finding_filter *f);
 
+// The same of an order: nothing is done about findings that are gone.
+const char *finding_order_fault(const struct finding_filter *f);
+
 // A letter by its own number ("17") or by its claim ("683000001-5"; then *out_letter is 0). Else RESULT_INVALID.
 MUST_CHECK enum result operation_target_parse(const char *text, int64_t *out_letter, struct claim_ref *out_claim);
 

@@ -88,7 +88,7 @@ static void read_finding_filter(struct finding_filter *out, struct jsonx_reader 
   out->provider = jsonx_read_text(f, "provider", false, FILTER_CHARS_MAX);
   out->source = jsonx_read_text(f, "source", false, FILTER_CHARS_MAX);
   static const char *const members[] = {"state", "severity", "source"};
-  const char *fault = finding_filter_fault(out);
+  const char *fault = finding_order_fault(out);
   for (size_t i = 0; fault != NULL && i < ARRAY_LEN(members); i++) {
     size_t len = strlen(members[i]);
     if (strncmp(fault, members[i], len) == 0) jsonx_reader_fail(f, members[i], fault + len + 2);

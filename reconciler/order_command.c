@@ -86,7 +86,7 @@ static const char *findings_fault(const struct finding_filter *f, const struct o
   if (words > 0 && (has_filter || o->all)) return "name findings or give a filter, not both";
   if (words == 0 && !has_filter && !o->all) return "name findings, give a filter, or say --all";
   if (words > OPERATION_IDS_MAX) return "at most 10000 findings can be named";
-  return finding_filter_fault(f);
+  return finding_order_fault(f);
 }
 
 static const char *targets_fault(const struct operation_order *order, const struct order_options *o, size_t words)

@@ -28,11 +28,12 @@ as $$
         where u.event_code = (select session.event_code from session limit 1) and u.user_id = p.user_id) away
      where coalesce(k.newest, i_activity_id) = i_activity_id
   )
-  select format('event usage user %s', counted.user_id), null::bigint, format('used %s', counted.quantity),
-         coalesce('used ' || u.used, 'no counter')
+  select format('event usage user %s', counted.user_id), null::bigint, format('used %s', counted.quantity) || case when u.max_used > l.peak then format(' of at most %s', l.peak) else '' end,
+         coalesce('used ' || u.used, 'no counter') || case when u.max_used > l.peak then format(' of at most %s', u.max_used) else '' end
     from counted
     left join largesse.event_usage u on u.event_code = (select session.event_code from session limit 1) and u.user_id = counted.user_id
-   where counted.quantity <> coalesce(u.used, 0)
+   cross join lateral largesse.audit_event_limit((select session.event_code from session limit 1)) l
+   where counted.quantity <> coalesce(u.used, 0) or u.max_used > l.peak
 $$;
 select largesse.audit_register('event_usage_not_matching_claims', 'high',
   'A user''s counter of an event equals what the user''s claims hold in its sessions.',

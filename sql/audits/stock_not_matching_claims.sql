@@ -13,6 +13,7 @@ as $$
                 coalesce((b.held + b.remaining)::text, 'unlimited'), coalesce(b.taken::text, 'no stock row'))
            -- As finding_cause reads it.
            || case when b.taken is null then ''
+                   when largesse.audit_has_missing_claims(i_activity_id) then '; claims are missing'
                    when b.remaining is distinct from b.total - b.taken or b.taken = b.held then '; set wrongly'
                    when b.taken > b.held then '; taken without a record' else '; recorded without taking' end
     from (select coalesce(sum(c.quantity), 0) as held from largesse.claim c

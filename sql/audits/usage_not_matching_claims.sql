@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A user's counter of each limit and period = quantity of the claims of that period that hold an allowance.
+-- A user's counter of each limit and period = quantity of the claims of that period that hold an allowance; and it was not allowed more than the limit ever was.
 -- Parameters: i_activity_id. Result: a row per user and period that differs. Locks: none. Errors: none.
 create or replace function largesse.audit_usage_not_matching_claims(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)
@@ -13,12 +13,13 @@ as $$
      where c.activity_id = i_activity_id and c.status in (select s.status from largesse.claim_state s where s.holds_allowance)
      group by 1, 2, 3
   ), counter as (
-    select u.user_id, u.period, u.period_start, u.used from largesse.usage u where u.activity_id = i_activity_id
+    select u.user_id, u.period, u.period_start, u.used, u.max_used from largesse.usage u where u.activity_id = i_activity_id
   )
   select format('usage user %s %s %s', user_id, period, period_start), null::bigint,
-         format('used %s', coalesce(counted.quantity, 0)), coalesce('used ' || counter.used, 'no counter')
-    from counted full join counter using (user_id, period, period_start)
-   where coalesce(counted.quantity, 0) <> coalesce(counter.used, 0)
+         format('used %s', coalesce(counted.quantity, 0)) || case when counter.max_used > l.peak then format(' of at most %s', l.peak) else '' end,
+         coalesce('used ' || counter.used, 'no counter') || case when counter.max_used > l.peak then format(' of at most %s', counter.max_used) else '' end
+    from counted full join counter using (user_id, period, period_start) left join largesse.audit_limits(i_activity_id) l using (period)
+   where coalesce(counted.quantity, 0) <> coalesce(counter.used, 0) or counter.max_used > l.peak
 $$;
 select largesse.audit_register('usage_not_matching_claims', 'high',
   'A user''s counters equal what the user''s claims hold.',
@@ -34,5 +35,6 @@ select largesse.audit_register('usage_not_matching_claims', 'high',
     * least(c.quantity, 32767)) filter (where $4 && ''{total,day,week,month}'' and c.status = any ($3))',
     'count(*) filter (where c.quantity > 32767)'],
   i_suspect => 's[2] > 0 or (s[1], true) <> (
-    select coalesce(sum(largesse.audit_hash(u.user_id, largesse.audit_usage_salt(u.period, u.period_start, $5)) * least(u.used, 32767)), 0), coalesce(max(u.used) <= 32767, true)
-      from largesse.usage u where u.activity_id = ($1).id)');
+    select coalesce(sum(largesse.audit_hash(u.user_id, largesse.audit_usage_salt(u.period, u.period_start, $5)) * least(u.used, 32767)), 0),
+           coalesce(max(u.used) <= 32767 and bool_and(u.max_used <= coalesce(l.peak, u.max_used)), true)
+      from largesse.usage u left join largesse.audit_limits(($1).id) l on l.period = u.period where u.activity_id = ($1).id)');

@@ -59,7 +59,7 @@ begin
     from (select * from gone
           union all
           select * from largesse.finding f where f.key = any (i_keys) and f.state <> 'gone') f
-    left join largesse.activity a on a.id = f.activity_id
+    left join largesse.activity a on a.id = largesse.finding_about(f.kind, f.activity_id)
     left join largesse.audit_definition d on d.name = f.kind
    order by f.state = 'gone', f.activity_id, f.key;
 end $$;

@@ -133,7 +133,7 @@ as $$
     from largesse.audit_run r
     join largesse.finding f on f.activity_id <= r.reached and (r.activity_id is null or f.activity_id = r.activity_id)
                            and (f.last_seen_at >= r.started_at and f.state <> 'gone' or f.gone_at >= r.started_at)
-    left join largesse.activity a on a.id = f.activity_id
+    left join largesse.activity a on a.id = largesse.finding_about(f.kind, f.activity_id)
     left join largesse.audit_definition d on d.name = f.kind
    where r.id = i_run_id
 $$;

@@ -8,7 +8,8 @@ language sql immutable
 as $$
   select coalesce(case
     when i_kind = 'stock_not_matching_claims' then
-      case substring(i_actual from '; (taken without a record|recorded without taking|set wrongly)$')
+      case substring(i_actual from '; (claims are missing|taken without a record|recorded without taking|set wrongly)$')
+        when 'claims are missing' then 'claims were removed by hand: what speaks of them still is told by claim_missing'
         when 'taken without a record' then 'stock was taken without a record: a claim was removed, or stock was taken by hand'
         when 'recorded without taking' then 'a record was made without taking stock: a claim was put in, or brought back to life, by hand'
         when 'set wrongly' then 'the initial stock was set wrongly, or what is left was changed by hand' end
@@ -20,6 +21,12 @@ as $$
         when 'its provider is paused' then 'somebody paused their provider' end
     end, i_declared)
 $$;
+
+-- The activity that a finding is about: some audits look at what belongs to no activity along with one of them, which has no part in it.
+-- Parameters: the finding's kind and activity. Result: the activity; null: none. Locks, errors: none.
+create or replace function largesse.finding_about(i_kind text, i_activity_id bigint) returns bigint
+language sql immutable
+as $$ select case when i_kind not in ('row_without_activity', 'redemption_not_matching', 'points_not_matching_ledger') then i_activity_id end $$;
 
 -- A finding as lists and pages show it. Parameters: i_finding. Result: JSON text.
 create or replace function largesse.finding_json(i_finding largesse.finding) returns text
@@ -37,7 +44,7 @@ as $$
            'openedAt', largesse.time_text(i_finding.opened_at), 'lastSeenAt', largesse.time_text(i_finding.last_seen_at),
            'goneAt', largesse.time_text(i_finding.gone_at)))::text
     from (values (1)) one(n)
-    left join largesse.activity a on a.id = i_finding.activity_id
+    left join largesse.activity a on a.id = largesse.finding_about(i_finding.kind, i_finding.activity_id)
     left join largesse.audit_definition d on d.name = i_finding.kind
 $$;
 
@@ -56,7 +63,8 @@ as $$
    where case when i_state is null then f.state <> 'gone' when i_state = 'all' then true else f.state = i_state end
      and (i_kind is null or f.kind = i_kind)
      and (i_severity is null or f.severity = i_severity)
-     and (i_activity_code is null or f.activity_id = (select a.id from largesse.activity a where a.code = i_activity_code))
+     and (i_activity_code is null or f.activity_id = (select a.id from largesse.activity a where a.code = i_activity_code)
+          and largesse.finding_about(f.kind, f.activity_id) is not null)
      and (i_provider is null or f.provider = i_provider)
      and (i_source is null or largesse.finding_is_from(f.kind, array(select d.name from largesse.audit_definition d where d.source = 'statement'), i_source))
 $$;
@@ -101,7 +109,7 @@ begin
     || case when i_state is null then 'f.state <> ''gone''' when i_state = 'all' then 'true' else format('f.state = %L', i_state) end
     || case when i_kind is not null then format(' and f.kind = %L', i_kind) else '' end
     || case when i_severity is not null then format(' and f.severity = %L', i_severity) else '' end
-    || case when i_activity_code is not null then format(' and f.activity_id = (select a.id from largesse.activity a where a.code = %L)', i_activity_code) else '' end
+    || case when i_activity_code is not null then format(' and f.activity_id = (select a.id from largesse.activity a where a.code = %L) and largesse.finding_about(f.kind, f.activity_id) is not null', i_activity_code) else '' end
     || case when i_provider is not null then format(' and f.provider = %L', i_provider) else '' end
     || case when i_source is not null then
          format(' and largesse.finding_is_from(f.kind, array(select d.name from largesse.audit_definition d where d.source = ''statement''), %L)', i_source) else '' end

@@ -85,7 +85,8 @@ begin
 end $$;
 
 -- A number: held or sold by the one live claim that asked for it, else available. Parameters: i_activity_id, i_claim_id (not used), i_subject ('number 8 of claim 15'),
--- i_apply. Result: as repair_group_member; not_repairable where the number is not in the set, or several live claims want it. Locks: the activity, its stock, the number.
+-- i_apply. Result: as repair_group_member; not_repairable where the number is not in the set, several live claims want it, or the claim that
+-- has it is missing or has lost its numbers. Locks: the activity, its stock, the number.
 -- Errors: 40P01 (repeat).
 create or replace function largesse.repair_number(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
@@ -115,6 +116,14 @@ begin
     outcome := 'not_repairable'; after := format('claim %s holds a number that is not in the set', v_right.claim_id);
   elsif cardinality(v_owners) > 1 then
     outcome := 'not_repairable'; after := format('claims %s hold the same number', array_to_string(v_owners, ', '));
+  elsif v_row.claim_id is not null and v_right.claim_id is distinct from v_row.claim_id and not exists (
+          select from largesse.claim c where c.activity_id = i_activity_id and c.id = v_row.claim_id) then
+    outcome := 'not_repairable'; after := format('claim %s, which has it, is missing: see to that first', v_row.claim_id);
+  elsif exists (select from largesse.claim c
+                 where c.activity_id = i_activity_id and c.id = v_row.claim_id and c.status in (select s.status from largesse.claim_state s where s.holds_stock)
+                   and coalesce(cardinality(c.numbers), 0) < c.quantity and not v_number = any (coalesce(c.numbers, '{}'))) then
+    -- Set free, it would be sold again, although somebody has it, and perhaps paid for it.
+    outcome := 'not_repairable'; after := format('claim %s is live and has lost its numbers: put them back into the claim, or roll it back', v_row.claim_id);
   else
     outcome := 'repaired';
     if i_apply then

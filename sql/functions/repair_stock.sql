@@ -2,7 +2,8 @@
 -- Repairs of counters: what the claims say, counted again under their locks.
 
 -- Stock of an activity: left = total and adjustments less what claims hold, taken = what claims hold, evenly over its segments, of which each is there once.
--- Parameters: i_activity_id, i_claim_id, i_subject (not used), i_apply. Result: one row: before, after, outcome; not_repairable where claims hold more than there is.
+-- Parameters: i_activity_id, i_claim_id, i_subject (not used), i_apply. Result: one row: before, after, outcome; not_repairable where claims hold more than there is, or
+-- where claims are missing and nobody has said why.
 -- Locks: the activity, its stock; then as waiting_promote. Errors: 40P01, 40001 (repeat).
 create or replace function largesse.repair_stock(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
 returns table (before text, after text, outcome text)
@@ -29,6 +30,9 @@ begin
   outcome := 'repaired';
   if after = before then
     outcome := 'already_right';
+  elsif largesse.audit_missing_unexplained(i_activity_id) > 0 then
+    -- What it gives back here would be given twice.
+    outcome := 'not_repairable'; after := 'claims are missing that were perhaps delivered (claim_missing): see to them first';
   elsif v_total < v_held then
     outcome := 'not_repairable'; after := format('claims hold %s more than there is', v_held - v_total);
   elsif i_apply then
@@ -52,33 +56,36 @@ set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set p
 as $$
 declare
   v_asked text[] := regexp_match(i_subject, '^usage user ([0-9]{1,19}) ([a-z]+) (-infinity|[0-9]{4}-[0-9]{2}-[0-9]{2})$');
-  v_used  bigint;
+  v_row   largesse.usage;
   v_right bigint;
   v_limit bigint;
+  v_peak  bigint;
   v_max   bigint;  -- the highest limit by which the user may have come to what the claims hold
 begin
   if v_asked is null then return; end if;
   perform largesse.repair_lock(i_activity_id, i_apply);
-  select coalesce(sum(c.quantity), 0), coalesce(max(l.max_count), 0) into v_right, v_limit
+  select coalesce(sum(c.quantity), 0), coalesce(max(l.max_count), 0), coalesce(max(l.peak), 0) into v_right, v_limit, v_peak
     from largesse.activity a
-    join largesse.activity_limit l on l.activity_id = a.id and l.period = v_asked[2]
+    join largesse.audit_limits(i_activity_id) l on l.period = v_asked[2]
     left join largesse.claim c on c.activity_id = i_activity_id and c.user_id = v_asked[1]::bigint
                               and c.status in (select s.status from largesse.claim_state s where s.holds_allowance)
                               and largesse.period_start(l.period, c.created_at, a.time_zone) = v_asked[3]::date
    where a.id = i_activity_id;
-  select u.used, greatest(v_limit, u.max_used) into v_used, v_max from (select) one
+  select u.* into v_row from (select) one
     left join largesse.usage u on u.activity_id = i_activity_id and u.user_id = v_asked[1]::bigint and u.period = v_asked[2] and u.period_start = v_asked[3]::date;
-  before := coalesce('used ' || v_used, 'no counter');
-  after := format('used %s', v_right);
-  outcome := case when v_right = coalesce(v_used, 0) then 'already_right' when v_right > v_max then 'not_repairable' else 'repaired' end;
+  v_max := greatest(v_limit, least(v_row.max_used, v_peak));
+  before := coalesce('used ' || v_row.used, 'no counter') || case when v_row.max_used > v_peak then format(' of at most %s', v_row.max_used) else '' end;
+  after := format('used %s', v_right) || case when v_row.max_used > v_peak then format(' of at most %s', v_max) else '' end;
+  outcome := case when v_right = coalesce(v_row.used, 0) and not coalesce(v_row.max_used > v_peak, false) then 'already_right'
+                  when v_right > v_max then 'not_repairable' else 'repaired' end;
   if outcome = 'not_repairable' then
     -- A counter above the limit would say that the limit had once been higher, and user_over_limit would be silent.
     after := format('claims hold %s more than the limit allows', v_right - v_max);
   elsif i_apply and outcome = 'repaired' then
     -- What is over a limit that was lowered stays so: the next claim is judged by the limit of then.
     insert into largesse.usage as u (activity_id, user_id, period, period_start, used, max_used)
-      values (i_activity_id, v_asked[1]::bigint, v_asked[2], v_asked[3]::date, v_right, greatest(v_right, v_limit))
-      on conflict (activity_id, user_id, period, period_start) do update set used = excluded.used, max_used = greatest(u.max_used, excluded.used);
+      values (i_activity_id, v_asked[1]::bigint, v_asked[2], v_asked[3]::date, v_right, v_max)
+      on conflict (activity_id, user_id, period, period_start) do update set used = excluded.used, max_used = excluded.max_used;
   end if;
   return next;
 end $$;
@@ -94,8 +101,9 @@ as $$
 declare
   v_user  bigint := substring(i_subject from '^event usage user ([0-9]{1,19})$')::bigint;
   v_event text := (select a.event_code from largesse.activity a where a.id = i_activity_id);
-  v_used  bigint;
+  v_row   largesse.event_usage;
   v_right bigint;
+  v_limit record;
   v_max   bigint;
 begin
   if v_user is null or v_event is null then return; end if;
@@ -111,15 +119,17 @@ begin
     join largesse.activity_limit l on l.activity_id = a.id and l.period = 'event'
     join largesse.claim c on c.activity_id = a.id and c.user_id = v_user
    where a.event_code = v_event and not largesse.archive_is_away(a.id) and c.status in (select s.status from largesse.claim_state s where s.holds_allowance);
-  select max(l.max_count) into v_max from largesse.activity a join largesse.activity_limit l on l.activity_id = a.id and l.period = 'event' where a.event_code = v_event;
-  select u.used, greatest(v_max, u.max_used) into v_used, v_max from (select) one left join largesse.event_usage u on u.event_code = v_event and u.user_id = v_user;
-  before := coalesce('used ' || v_used, 'no counter');
-  after := format('used %s', v_right);
-  outcome := case when v_right = coalesce(v_used, 0) then 'already_right' when v_right > v_max then 'not_repairable' else 'repaired' end;
+  select l.max_count, l.peak into v_limit from largesse.audit_event_limit(v_event) l;
+  select u.* into v_row from (select) one left join largesse.event_usage u on u.event_code = v_event and u.user_id = v_user;
+  v_max := greatest(v_limit.max_count, least(v_row.max_used, v_limit.peak));
+  before := coalesce('used ' || v_row.used, 'no counter') || case when v_row.max_used > v_limit.peak then format(' of at most %s', v_row.max_used) else '' end;
+  after := format('used %s', v_right) || case when v_row.max_used > v_limit.peak then format(' of at most %s', v_max) else '' end;
+  outcome := case when v_right = coalesce(v_row.used, 0) and not coalesce(v_row.max_used > v_limit.peak, false) then 'already_right'
+                  when v_right > v_max then 'not_repairable' else 'repaired' end;
   if outcome = 'not_repairable' then
     after := format('claims hold %s more than the limit allows', v_right - v_max);
   elsif i_apply and outcome = 'repaired' then
-    update largesse.event_usage u set used = v_right, max_used = greatest(u.max_used, v_right) where u.event_code = v_event and u.user_id = v_user;
+    update largesse.event_usage u set used = v_right, max_used = v_max where u.event_code = v_event and u.user_id = v_user;
   end if;
   return next;
 end $$;

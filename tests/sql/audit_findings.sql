@@ -45,6 +45,18 @@ call probe.damage('insert into largesse.attempt (activity_id, claim_id, attempt,
                   'none');
 call probe.damage('insert into largesse.stock select activity_id + 1, 0, 5, 0, 0 from largesse.stock; insert into largesse.usage select activity_id - 1, user_id, period, period_start, used, max_used from largesse.usage',
                   'row_without_activity row_without_activity');
+-- A claim that is gone, with whatever it held; what speaks of it is left.
+call probe.damage('with gone as (delete from largesse.usage where user_id = 1), back as (update largesse.stock set remaining = remaining + 1, taken = taken - 1) delete from largesse.claim where user_id = 1', 'claim_missing');
+call probe.damage('delete from largesse.usage where user_id = 1; update largesse.stock set remaining = remaining + 1; delete from largesse.claim where user_id = 1', 'claim_missing stock_not_matching_claims');
+call probe.damage('delete from largesse.usage where user_id = 13; update largesse.stock set remaining = remaining + 1, taken = taken - 1; insert into largesse.dead_letter (activity_id, claim_id, provider, cause, opened_at, closed_at, closed_by, close_reason, resolution) select activity_id, id, ''simulator'', ''x'', now(), now(), ''x'', ''x'', ''resolved'' from largesse.claim where user_id = 13; delete from largesse.claim where user_id = 13',
+                  'claim_missing');
+-- More than a limit allows, with a counter that says it may be; and what limits allowed once.
+call probe.damage('insert into largesse.claim (activity_id, user_id, created_at, updated_at, quantity, reward_id, biz_id, status, step, next_attempt_at) select activity_id, user_id, created_at, updated_at, 2, reward_id, ''copy'', ''issuing'', ''deliver'', now() from largesse.claim where user_id = 11; update largesse.stock set remaining = remaining - 2, taken = taken + 2; update largesse.usage set used = 3, max_used = 3 where user_id = 11',
+                  'usage_not_matching_claims usage_not_matching_claims user_over_limit user_over_limit');
+call probe.damage('update largesse.usage set max_used = 3 where user_id = 11 and period = ''total''', 'usage_not_matching_claims');
+call probe.damage('select largesse.activity_limits_replace(id, ''[{"count": 5, "period": "total"}]'') from largesse.activity; insert into largesse.claim (activity_id, user_id, created_at, updated_at, quantity, reward_id, biz_id, status, step, next_attempt_at) select activity_id, user_id, created_at, updated_at, 2, reward_id, ''copy'', ''issuing'', ''deliver'', now() from largesse.claim where user_id = 11; update largesse.stock set remaining = remaining - 2, taken = taken + 2; update largesse.usage set used = 3, max_used = 5 where user_id = 11; select largesse.activity_limits_replace(id, ''[{"count": 1, "period": "total"}]'') from largesse.activity', 'none');
+-- A limit that came after the claims.
+call probe.damage('select largesse.activity_limits_replace(id, ''[]'') from largesse.activity; update largesse.claim set quantity = 3 where user_id = 11; update largesse.stock set remaining = remaining - 2, taken = taken + 2; select largesse.activity_limits_replace(id, ''[{"count": 1, "period": "total"}]'') from largesse.activity', 'none');
 call probe.damage('delete from largesse.stock', 'stock_not_matching_claims');
 call probe.damage('update largesse.usage set used = 2 where user_id = 3 and period = ''day''', 'usage_not_matching_claims');
 call probe.damage('delete from largesse.usage where user_id = 3 and period = ''total''', 'usage_not_matching_claims');

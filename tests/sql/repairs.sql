@@ -204,7 +204,7 @@ call probe.mends('insert into largesse.event_usage values (''fest'', 99, 1, 2)',
 update largesse.activity_limit set max_count = 4 where activity_id = (select id from largesse.activity where code = 'seg');
 call probe.mends('update largesse.claim set quantity = 4 where user_id = 13; update largesse.stock set remaining = remaining - 3, taken = taken + 3 where activity_id = (select id from largesse.activity where code = ''seg'') and segment = 0',
                  'seg usage_not_matching_claims');
-update largesse.activity_limit set max_count = 3 where activity_id = (select id from largesse.activity where code = 'seg');
+select largesse.activity_limits_replace(id, '[{"count": 3, "period": "total"}]') from largesse.activity where code = 'seg';
 select probe.expect('no more', probe.claim('seg', 13), 'BIZ_ID_REUSED');
 update largesse.claim set biz_id = 'c13' where user_id = 13;
 select probe.expect('no more', probe.claim('seg', 13), 'LIMIT_REACHED');
@@ -228,6 +228,7 @@ call probe.mends('update largesse.activity_number set claim_id = (select id from
                  'lottery number_not_matching_claims, lottery number_not_matching_claims', 'already_right=1 repaired=1');
 call probe.is_for_people('delete from largesse.activity_number where number = 9', 'number_not_matching_claims', 'claim % holds a number that is not in the set');
 call probe.is_for_people('update largesse.claim set numbers = ''{7, 8, 9}'' where user_id = 21', 'number_not_matching_claims', 'claims % hold the same number');
+call probe.is_for_people('update largesse.claim set numbers = null where user_id = 21', 'number_not_matching_claims', 'claim % is live and has lost its numbers: put them back into the claim, or roll it back');
 
 -- Points. The balance that the user sees is right before and after.
 call probe.mends('update largesse.points_account set balance = balance + 1 where user_id = 31', 'exchange points_not_matching_ledger');

@@ -180,14 +180,14 @@ static void each_damage_is_exactly_its_finding(void **state)
     mem_free(open);
     mem_free(gone);
   }
-  // One act, two equations: a record without its stock, and without its allowance.
+  // One act, three equations: a delivery without its record, and a record gone without its stock and its allowance.
   sql_exec(
       s->sql,
       "delete from largesse.finding; create temp table kept as select * from largesse.claim where user_id = 4 and " OF_A
       "; delete from largesse.claim where user_id = 4 and " OF_A);
-  check_audit(s, 1, "opened stock_not_matching_claims a, opened usage_not_matching_claims a");
+  check_audit(s, 1, "opened claim_missing a, opened stock_not_matching_claims a, opened usage_not_matching_claims a");
   sql_exec(s->sql, "insert into largesse.claim select * from kept; drop table kept");
-  check_audit(s, 0, "gone stock_not_matching_claims a, gone usage_not_matching_claims a");
+  check_audit(s, 0, "gone claim_missing a, gone stock_not_matching_claims a, gone usage_not_matching_claims a");
 }
 
 static void a_finding_tells_what_to_do(void **state)

@@ -162,6 +162,11 @@ static void filters_of_findings_are_looked_at(void **state)
                       "severity: must be critical, high or medium");
   assert_string_equal(finding_filter_fault(&(struct finding_filter){.source = "rumour"}),
                       "source: must be audit or statement");
+  assert_null(finding_order_fault(&(struct finding_filter){.state = "open", .severity = "high"}));
+  assert_string_equal(finding_order_fault(&(struct finding_filter){.state = "gone"}), "state: must be opened or open");
+  assert_string_equal(finding_order_fault(&(struct finding_filter){.state = "all"}), "state: must be opened or open");
+  assert_string_equal(finding_order_fault(&(struct finding_filter){.source = "rumour"}),
+                      "source: must be audit or statement");
 }
 
 int main(void)
