@@ -74,11 +74,17 @@ report() {
   show_failure "$log" | cut -c1-1000 | sed 's/^/  | /'
 }
 
+# How many at a time: one more when the programs that run alone have come to their end, so that as many are busy as before.
+places() {
+  [ -n "${ALONE:-}" ] && ! kill -0 "$ALONE" 2>/dev/null && { printf '%d' $((PARALLEL + 1)); return; }
+  printf '%d' "$PARALLEL"
+}
+
 # start_job NAME COMMAND...: in the background, when a place is free.
 start_job() {
   local name=$1 log
   shift
-  while [ ${#JOB_NAME[@]} -ge "$PARALLEL" ]; do end_job; done
+  while [ ${#JOB_NAME[@]} -ge "$(places)" ]; do end_job; done
   log=$OUT/$(printf '%s' "$name" | tr / -).out
   timeout -k 5 "$PROGRAM_SECONDS" "$@" >"$log" 2>&1 </dev/null &
   JOB_NAME[$!]=$name JOB_BEGIN[$!]=$SECONDS
