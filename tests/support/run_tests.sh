@@ -162,10 +162,16 @@ end_alone() {
   PASSED=$((PASSED + BASH_REMATCH[1])) FAILED=$((FAILED + BASH_REMATCH[2])) SKIPPED=$((SKIPPED + BASH_REMATCH[3]))
 }
 
+# Programs that mostly wait have the line "// takes long": they begin first, so that none of them is left over at the end.
+takes_long() { grep -q '^// takes long' "tests/system/$1.c"; }
+
 run_system() {
-  local name
+  local name long= others=
   for name in $(programs tests/system); do
     harms_servers "$name" && continue
+    if takes_long "$name"; then long="$long $name"; else others="$others $name"; fi
+  done
+  for name in $long $others; do
     need_servers
     start_job "system/$name" "$BUILD/tests/system/$name"
   done

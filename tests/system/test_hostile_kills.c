@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// takes long
 // The hostile provider while two fulfillers are killed and stopped at random, by a seed: one effect at most per claim,
 // every claim at its fate's end, and never two calls for one request id at a time, since nobody is stopped for longer
 // than a lease. LARGESSE_CHAOS makes it longer, with stops beyond leases too; LARGESSE_SEED repeats the moments.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// takes long
 // A provider that does everything a provider can do wrong, by a seed: every claim ends as its fate has it, with one
 // effect at most, no state moves back, and the audit has nothing to say. `dedupe` is off where the provider can be
 // asked: a second POST that takes effect would pay again. LARGESSE_SEED repeats a run.

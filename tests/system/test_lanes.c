@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// takes long
 // Lanes and rungs: what one fulfiller holds at a time, two of them on one lane, delays that do not wait for each other,
 // and an end in the middle of a call.
 #include <setjmp.h>

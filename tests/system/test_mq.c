@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// takes long
 // Publisher and consumer against a real RabbitMQ: confirms, returns, depth, delay rungs, prefetch, requeue, draining.
 // Faults of the broker are in test_mq_faults.c.
 #include <setjmp.h>

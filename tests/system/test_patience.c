@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// takes long
 // Time as the provider sees it: how long it asks not to be called (B71), an effect that comes when the caller has given
 // up (B72), and a kept connection that dies under a call (B67). `dedupe` is off: a second POST that takes effect pays
 // again.

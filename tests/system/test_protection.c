@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// takes long
 // Two fulfillers and what protects their providers: pauses, the breaker, limits over both of them, and that a sick
 // provider slows nobody else.
 #include <pthread.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// takes long
 // Rungs that change (B61, with 2 s and 4 s for 5 s and 8 s): another delay in the configuration meets the broker as it
 // was left, and a queue of a rung's name with another delay is a fault that is told once, by its name, while everything
 // else goes on.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// takes long
 // Outgoing webhooks as their receivers see them: who is told what, signed how, again when, and who is not reached at
 // all. Owner: nobody; one thread and the receiver's.
 #include <setjmp.h>
