@@ -411,7 +411,9 @@ begin
   execute format('alter table largesse.claim detach partition %s', v_name);
   execute format('alter table %s set schema largesse_archive', v_name);
 end $$;
-create function probe.request_of_old(i_user bigint) returns text language sql as $$ select activity_id || '-' || claim_id from largesse.statement_line where user_id = i_user::text limit 1 $$;
+create function probe.request_of_old(i_user bigint) returns text language sql as $$
+  select l.activity_id || '-' || l.claim_id from largesse.statement s join largesse.statement_line l on l.statement_id = s.id where s.business_date = '2027-03-01' and l.user_id = i_user::text
+$$;
 select largesse.statement_rematch((select id from largesse.statement where business_date = '2027-03-01'), 10000);
 select probe.expect('matched as before', probe.counts((select id::text from largesse.statement where business_date = '2027-03-01')), 'matched=2');
 select probe.expect('taken back there alone, long after', probe.counts(probe.import('2028-06-01', 'long after', array[

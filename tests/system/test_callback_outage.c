@@ -52,6 +52,9 @@ static void nothing_is_promised_that_is_not_kept(void **state)
   assert_true(delivery_is(s, claim.id, "succeeded"));
   assert_int_equal(sql_int(s->sql, "select count(*) from largesse.callback where event_id = 'b47'"), 1);
   assert_int_equal(activity_remaining(s->sql, "outage"), 9);
+  // The scheduler comes back to the database in its own time.
+  struct claim_click click = claim_click(s->scheduler_ports[0], "outage", 2, "afterwards");
+  WAIT_FOR(claim_send(&click).status == 201, 20);
   mem_free(headers);
   mem_free(body);
 }
