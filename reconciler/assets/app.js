@@ -237,6 +237,13 @@ function showAll(isSamePath = false) {
   return showPage(route, same);
 }
 
+// A list stays to be seen while the next one is fetched: with another filter, say. What is chosen and turned over in it by then would be of the old one.
+function holdWhileBusy(event) {
+  if (event.target.closest?.('main[aria-busy] [data-of-address]') == null) return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
 function onKey(event) {
   if (!isShortcut(event)) return;
   if (event.key === '/') {
@@ -267,6 +274,7 @@ async function start() {
   }
   window.addEventListener('hashchange', () => showAll());
   document.addEventListener('keydown', onKey);
+  document.addEventListener('click', holdWhileBusy, {capture: true});
   document.addEventListener('signed-out', () => {
     if (session.who() === null) return;
     session.forget();

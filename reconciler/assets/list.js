@@ -129,7 +129,7 @@ function rows(view, spec, items, chosen, again) {
   const pick = spec.actions ? [{label: '', class: 'col-tick'}] : [];
   return h(
     'div',
-    {class: 'table-wrap', tabindex: '-1'},
+    {class: 'table-wrap', tabindex: '-1', 'data-of-address': ''},
     h(
       'table',
       {class: 'grid', id: `list-${spec.id}`},
@@ -208,7 +208,7 @@ function selectionBar(spec, filter, items, next, chosen, again) {
         );
   return h(
     'div',
-    {class: `selection${isAny ? ' is-on' : ''}`, role: 'group', 'aria-label': t('Selection'), 'data-key': 'selection'},
+    {class: `selection${isAny ? ' is-on' : ''}`, role: 'group', 'aria-label': t('Selection'), 'data-key': 'selection', 'data-of-address': ''},
     h(
       'span',
       {class: 'selection-text', 'aria-live': 'polite'},
@@ -242,7 +242,7 @@ function selectionBar(spec, filter, items, next, chosen, again) {
 function pager(view, items, next) {
   return h(
     'nav',
-    {class: 'pager', 'aria-label': t('Pages of the list'), 'data-key': 'pager'},
+    {class: 'pager', 'aria-label': t('Pages of the list'), 'data-key': 'pager', 'data-of-address': ''},
     h('span', {class: 'muted'}, tn(items.length, '{n} entry on this page', '{n} entries on this page')),
     view.route.query.after
       ? h('a', {class: 'btn btn-sm btn-quiet', id: 'first-page', href: withQuery(view.route, {after: undefined})}, t('First page'))

@@ -6,6 +6,24 @@ import {flow, sql, untilSql} from './console.mjs';
 const lettersOf = (code, users, cause, answer, detail, attempts = 4) => `select world.letters('${code}', 1, ${users}, '${cause}', ${answer === null ? 'null' : `'${answer}'`}, '${detail}', ${attempts})`;
 const rows = '#list-dead-letters tbody tr';
 
+// The list before is to be seen until the one with the new filter is there: nothing can be turned over or chosen in it.
+async function keepsStillWhileAnotherIsFetched(at) {
+  let release;
+  const held = new Promise((resolve) => { release = resolve; });
+  await at.show('dead-letters?activityCode=sorted-a');
+  await at.page.route(/v1\/dead-letters\?.*sorted-b/, async (route) => { await held; await route.continue(); });
+  await at.page.locator('#filter-activityCode').fill('sorted-b');
+  await at.page.locator('#filter-activityCode').press('Enter');
+  await at.page.locator('main[aria-busy]').waitFor();
+  for (const part of ['#next-page', '#select-all', `${rows} input`]) await at.page.locator(part).first().dispatchEvent('click');
+  assert.equal(await at.count(`${rows}.is-on`), 0);
+  release();
+  await at.page.waitForFunction((list) => document.querySelectorAll(list).length === 3, rows);
+  await at.see('Nothing is selected', '.selection');
+  assert.match(await at.page.evaluate(() => location.hash), /activityCode=sorted-b$/);
+  await at.page.unroute(/v1\/dead-letters\?.*sorted-b/);
+}
+
 flow('dead letters are filtered, sorted and turned over; the address keeps it', {}, async (at) => {
   sql(`select world.activity('sorted-a', 'Sorted', 60), world.submit('sorted-a', 1, 55)`);
   sql(`select world.activity('sorted-b', 'Sorted', 60), world.submit('sorted-b', 1, 3); ${lettersOf('sorted-a', 55, 'attempts_exhausted', 'BUSY', 'try later')}; ${lettersOf('sorted-b', 3, 'refused', 'ACCOUNT_CLOSED', 'closed', 1)}`);
@@ -20,6 +38,7 @@ flow('dead letters are filtered, sorted and turned over; the address keeps it', 
   await at.see('5 entries on this page', '.pager');
   await at.show('dead-letters?cause=refused&activityCode=sorted-b');
   await at.page.waitForFunction((list) => document.querySelectorAll(list).length === 3, rows);
+  await keepsStillWhileAnotherIsFetched(at);
   await at.show('dead-letters?view=groups');
   await at.see('ACCOUNT_CLOSED');
   await at.page.locator('tr', {hasText: 'BUSY'}).locator('a.main-link').click();
