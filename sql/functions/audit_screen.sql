@@ -34,6 +34,11 @@ begin
   return v_answer;
 end $$;
 
+-- From how many claims on sums are kept (fewer are read faster than looked up), and over how many bits of claim ids each goes. Tests make both small.
+-- Parameters: none. Result: these. Locks, errors: none.
+create or replace function largesse.audit_keep_from() returns bigint language sql immutable parallel safe as $$ select 100000::bigint $$;
+create or replace function largesse.audit_part_bits() returns int language sql immutable parallel safe as $$ select 17 $$;
+
 -- Which audits of an activity have to be run; all others that are declared have no row in it now. Of an activity with very many claims sums are kept by ranges of
 -- 131072 claim ids, and only ranges in which a claim has changed since are read again, as updated_at says (10 minutes are for what committed late). What audits name
 -- of the activity is part of what a kept sum is of, so a changed limit or window is no change of claims but a new beginning.
@@ -48,7 +53,8 @@ set search_path = largesse, pg_temp set jit = off
 as $$
 #variable_conflict use_column
 declare
-  c_keep_from constant bigint := 100000;  -- claims; fewer are read faster than looked up
+  c_keep_from constant bigint := largesse.audit_keep_from();
+  c_bits      constant int := largesse.audit_part_bits();
   v_now       timestamptz := largesse.clock_now();
   v_act       largesse.activity;
   v_stock     text[] := array(select s.status from largesse.claim_state s where s.holds_stock order by s.status desc);  -- the most frequent first
@@ -73,16 +79,16 @@ begin
     select * into v_mark from largesse.audit_mark m where m.activity_id = i_activity_id and m.definitions = v_of and m.seen_at <= v_now;
   end if;
   if v_mark.activity_id is not null then
-    v_stale := array(select distinct c.id >> 17 from largesse.claim c where c.activity_id = i_activity_id and c.updated_at >= v_mark.seen_at - interval '10 minutes');
+    v_stale := array(select distinct c.id >> c_bits from largesse.claim c where c.activity_id = i_activity_id and c.updated_at >= v_mark.seen_at - interval '10 minutes');
     v_read := largesse.audit_ask(
       format('select coalesce(json_agg(json_build_array(k.part, x.claims, x.sums)), ''[]'') from unnest($7) k(part) cross join lateral (
-                select count(*) as claims, array[%s]::numeric[] as sums from largesse.claim c where c.activity_id = ($1).id and c.id >= k.part << 17 and c.id < (k.part + 1) << 17) x', v_sum_list),
+                select count(*) as claims, array[%1$s]::numeric[] as sums from largesse.claim c where c.activity_id = ($1).id and c.id >= k.part << %2$s and c.id < (k.part + 1) << %2$s) x', v_sum_list, c_bits),
       v_act, v_stock, v_allowance, v_periods, v_mark.salt, null, v_stale);
   else
     v_mark.salt := (random() * 9007199254740992)::bigint;
     v_read := largesse.audit_ask(
       format('select coalesce(json_agg(json_build_array(x.part, x.claims, x.sums)), ''[]'') from (
-                select c.id >> 17 as part, count(*) as claims, array[%s]::numeric[] as sums from largesse.claim c where c.activity_id = ($1).id group by 1) x', v_sum_list),
+                select c.id >> %2$s as part, count(*) as claims, array[%1$s]::numeric[] as sums from largesse.claim c where c.activity_id = ($1).id group by 1) x', v_sum_list, c_bits),
       v_act, v_stock, v_allowance, v_periods, v_mark.salt, null, null);
   end if;
   select coalesce(sum(p.claims), 0), count(*), (select array_agg(t.total order by t.o)
@@ -91,12 +97,12 @@ begin
                    left join lateral (
                      select (r -> 2 ->> (u.o - 1))::numeric as value from json_array_elements(v_read) r
                      union all
-                     select k.sums[u.o] from largesse.audit_part k where v_stale is not null and k.activity_id = i_activity_id and not k.from_id >> 17 = any (v_stale)) v on true
+                     select k.sums[u.o] from largesse.audit_part k where v_stale is not null and k.activity_id = i_activity_id and not k.from_id >> c_bits = any (v_stale)) v on true
                   group by u.o) t)
     into v_claims, v_count, v_sums
     from (select (r ->> 1)::bigint as claims from json_array_elements(v_read) r
           union all
-          select k.claims from largesse.audit_part k where v_stale is not null and k.activity_id = i_activity_id and not k.from_id >> 17 = any (v_stale)) p;
+          select k.claims from largesse.audit_part k where v_stale is not null and k.activity_id = i_activity_id and not k.from_id >> c_bits = any (v_stale)) p;
   -- Each expression sees its own sums as s.
   select array_agg(d.name order by d.name),
          string_agg(format('coalesce((select (%s)::int from (select array[%s]::numeric[] as s) sums), 1)', d.suspect,
@@ -108,7 +114,7 @@ begin
   return query
     select d.name, null::text from largesse.audit_definition d
      where d.source = 'audit' and (d.suspect is null or v_verdicts[array_position(v_names, d.name)] <> 0) order by d.name;
-  if v_claims >= c_keep_from and v_claims / v_count >= 1000 then
+  if v_claims >= c_keep_from and v_claims / v_count >= c_keep_from / 100 then
     return query select null::text, json_build_object('definitions', v_of, 'salt', v_mark.salt, 'seenAt', v_now, 'before', v_mark.seen_at, 'parts', v_read)::text;
   end if;
 end $$;
@@ -133,7 +139,7 @@ begin
   if not found then return false; end if;
   if v_before is null then delete from largesse.audit_part p where p.activity_id = i_activity_id; end if;
   insert into largesse.audit_part as p
-    select i_activity_id, (r ->> 0)::bigint << 17, (r ->> 1)::bigint, array(select v::numeric from json_array_elements_text(r -> 2) v) from json_array_elements(v_doc -> 'parts') r
+    select i_activity_id, (r ->> 0)::bigint << largesse.audit_part_bits(), (r ->> 1)::bigint, array(select v::numeric from json_array_elements_text(r -> 2) v) from json_array_elements(v_doc -> 'parts') r
     on conflict (activity_id, from_id) do update set claims = excluded.claims, sums = excluded.sums;
   return true;
 end $$;
