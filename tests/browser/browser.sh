@@ -12,7 +12,7 @@ PACKAGES=$ROOT/build/browser
 # --- what the tests need of others
 find_chromium() {
   local name
-  for name in chromium chromium-browser google-chrome-stable google-chrome; do
+  for name in chromium-headless-shell chromium chromium-browser google-chrome-stable google-chrome; do
     CHROMIUM=$(command -v "$name") && export CHROMIUM && return 0
   done
   die "there is no Chromium here: tests/support/deps.sh test"
