@@ -60,7 +60,12 @@ $(GEN)/assets.inc: reconciler/assets/embed.sh $(wildcard $(ASSET_FILES) reconcil
 	@mkdir -p $(@D)
 	@reconciler/assets/embed.sh $(ASSET_FILES) > $@
 
-GENERATED := $(GEN)/sql_common.inc $(GEN)/sql_shared.inc $(GEN)/sql_scheduler.inc $(GEN)/sql_fulfiller.inc $(GEN)/sql_reconciler.inc $(GEN)/sql_migrations.inc $(GEN)/assets.inc
+# The console's words of closed sets, for the texts that the reconciler makes of them.
+$(GEN)/console_words.inc: reconciler/assets/zh_words.js
+	@mkdir -p $(@D)
+	@sed -n "s/^  '\([^']*\)': '\([^']*\)',$$/WORD(\"\1\", \"\2\")/p" $< > $@
+
+GENERATED := $(GEN)/sql_common.inc $(GEN)/sql_shared.inc $(GEN)/sql_scheduler.inc $(GEN)/sql_fulfiller.inc $(GEN)/sql_reconciler.inc $(GEN)/sql_migrations.inc $(GEN)/assets.inc $(GEN)/console_words.inc
 
 # --- objects, libraries, programs -------------------------------------------------------------------------------------
 $(BUILD)/obj/%.o: %.c | $(GENERATED)

@@ -2,10 +2,12 @@
 // Texts in a second language: see message.h. Pure; any thread.
 #include "common/message.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define MARKS_MAX      9
 #define PATH_BYTES_MAX 128
+#define SET_BYTES_MAX  32
 
 // What stood in the text where a pattern has its marks.
 struct found {
@@ -19,6 +21,17 @@ const char *message_title(const struct message_catalogue *c, const char *code)
 {
   for (size_t i = 0; c != NULL && i < c->title_count; i++)
     if (strcmp(c->titles[i].english, code) == 0) return c->titles[i].chinese;
+  return NULL;
+}
+
+const char *message_word(const struct message_catalogue *c, const char *set, const char *value)
+{
+  size_t len = strlen(set);
+  for (size_t i = 0; c != NULL && i < c->word_count; i++) {
+    const char *name = c->words[i].english;
+    if (strncmp(name, set, len) == 0 && name[len] == '.' && strcmp(name + len + 1, value) == 0)
+      return c->words[i].chinese;
+  }
   return NULL;
 }
 
@@ -68,14 +81,42 @@ static void put_part(const struct message_catalogue *c, const struct found *foun
   if (!is_last || !put_whole(c, part, out)) buf_append(out, part, found->parts[mark - 1].len);
 }
 
+// A part that is a word of the set, or a text of its own; else it stays as it is.
+static void put_told(const struct message_catalogue *c, const struct found *found, int mark, const char *set,
+                     size_t set_len, struct buf *out)
+{
+  char name[SET_BYTES_MAX];
+  struct buf part;
+  if (found->parts[mark - 1].at == NULL) return;
+  buf_init(&part, out->max);
+  buf_append(&part, found->parts[mark - 1].at, found->parts[mark - 1].len);
+  (void)snprintf(name, sizeof name, "%.*s", (int)set_len, set);
+  const char *word = message_word(c, name, buf_text(&part));
+  if (word != NULL)
+    buf_puts(out, word);
+  else if (!put_whole(c, buf_text(&part), out))
+    buf_append(out, buf_text(&part), part.len);
+  buf_release(&part);
+}
+
+// What stands where the mark is, and how many bytes of the Chinese text say so.
+static size_t put_mark(const struct message_catalogue *c, const char *mark, const struct found *found, struct buf *out)
+{
+  const char *set = mark + 3, *end = mark[2] == '(' ? strchr(set, ')') : NULL;
+  if (end == NULL) {
+    put_part(c, found, mark_at(mark), out);
+    return 2;
+  }
+  put_told(c, found, mark_at(mark), set, (size_t)(end - set), out);
+  return (size_t)(end + 1 - mark);
+}
+
 static void put_filled(const struct message_catalogue *c, const char *chinese, const struct found *found,
                        struct buf *out)
 {
   while (*chinese != '\0') {
-    int mark = mark_at(chinese);
-    if (mark > 0) {
-      put_part(c, found, mark, out);
-      chinese += 2;
+    if (mark_at(chinese) > 0) {
+      chinese += put_mark(c, chinese, found, out);
       continue;
     }
     size_t len = literal_len(chinese);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalogue of texts that a main.c hands to daemon_main: the library's and, where app.h names them, the daemon's.
-// It is made where this is included.
+// It is made where this is included; words of closed sets where app.h names a table of them.
 #pragma once
 
 #include "common/compiler.h"
@@ -29,5 +29,21 @@ static const struct message_text message_titles[] = {
 #undef TITLE
 };
 
-static const struct message_catalogue message_catalogue = {message_texts, message_titles, ARRAY_LEN(message_texts),
-                                                           ARRAY_LEN(message_titles)};
+#ifdef DAEMON_WORDS
+static const struct message_text message_words[] = {
+#define WORD(name, chinese) {name, chinese},
+#include DAEMON_WORDS
+#undef WORD
+};
+#endif
+
+static const struct message_catalogue message_catalogue = {
+    .texts = message_texts,
+    .titles = message_titles,
+    .text_count = ARRAY_LEN(message_texts),
+    .title_count = ARRAY_LEN(message_titles),
+#ifdef DAEMON_WORDS
+    .words = message_words,
+    .word_count = ARRAY_LEN(message_words),
+#endif
+};

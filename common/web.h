@@ -156,8 +156,9 @@ const struct web_caller *web_caller(const struct web_request *req);  // name "":
 const struct web_route *web_route_of(const struct web_request *req);
 // The value of a cookie, not NUL-terminated; NULL if absent.
 const char *web_cookie(const struct web_request *req, const char *name, size_t *out_len);
-const char *web_trace(const struct web_request *req);         // traceparent: the caller's if valid, else a new one
-bool web_wants_chinese(const struct web_request *req);        // Accept-Language
+const char *web_trace(const struct web_request *req);   // traceparent: the caller's if valid, else a new one
+bool web_wants_chinese(const struct web_request *req);  // Accept-Language, unless it was chosen:
+void web_choose_language(struct web_request *req, bool is_chinese);
 struct mono_time web_started(const struct web_request *req);  // when the request was complete
 void *web_context(const struct web_request *req);             // handler_ctx
 struct web_calls *web_calls(const struct web_request *req);   // of the server; NULL without

@@ -41,11 +41,12 @@ struct web_call {
   web_rows_fn *on_rows;
   void (*on_end)(struct web_call *call);  // what the handler added is freed here; NULL: nothing
   void (*on_changed)(struct web_call *call, const char *outcome);  // see web_answer.h; NULL: nobody is told
-  size_t limit;                                                    // of a list
-  const char *missing;       // code of the 404 where that is found out by the rows; NULL: NOT_FOUND
-  const char *action;        // for the log
-  size_t *open_count;        // one less when the call has ended; NULL: not counted
-  bool is_sent, is_in_rows;  // private
+  const struct web_told *told;  // the texts in the documents of a list; NULL: there are none
+  size_t limit;                 // of a list
+  const char *missing;          // code of the 404 where that is found out by the rows; NULL: NOT_FOUND
+  const char *action;           // for the log
+  size_t *open_count;           // one less when the call has ended; NULL: not counted
+  bool is_sent, is_in_rows;     // private
 };
 
 struct web_call *web_call_new(struct web_request *req, const struct db_statement *statement, web_rows_fn *on_rows);
@@ -68,6 +69,16 @@ void web_reply_refusal(struct web_request *req, const char *code, const char *de
 void web_reply_etag(struct web_request *req, int64_t version);  // header, before the reply
 // 200 and the JSON text in that column of the first row; 404 with call->missing if there is no row, or no text.
 void web_reply_doc(struct web_call *call, const struct db_rows *rows, size_t column);
+// Where a JSON document has texts for people.
+struct web_told {
+  const char *at;              // JSON pointer of an object or a list of them; "": the document
+  const char *const *members;  // of each, ended by NULL; "repair.text": of an object within
+};
+// Appends a JSON document with those texts in the language of the request; then web_reply_language goes with it.
+void web_put_told_members(struct buf *b, const struct web_request *req, const char *json, size_t len,
+                          const struct web_told *told);
+// 200 and such a document, with its language. told NULL: there are no such texts.
+void web_reply_told(struct web_request *req, int status, const char *json, size_t len, const struct web_told *told);
 // Appends a JSON document whose texts are English, such as rejected rows: in each object of the list `list` (NULL: the
 // document is the list) the text `member` is told in the language of the request. Then web_reply_language goes with it.
 void web_put_told(struct buf *b, const struct web_request *req, const char *json, const char *list, const char *member);

@@ -174,6 +174,7 @@ static void conn_begin_handling(struct web_conn *c)
   buf_clear(&r->headers);
   r->header_count = 0;
   r->has_policy = false;
+  r->has_language = false;
 }
 
 static void conn_fault(struct web_conn *c, int status, const char *detail)

@@ -55,7 +55,8 @@ struct web_request {
   struct mono_time started;
   struct buf headers;  // of the reply, as they are sent
   unsigned header_count;
-  bool has_policy;  // the handler has set a Content-Security-Policy of its own
+  bool has_policy;                // the handler has set a Content-Security-Policy of its own
+  bool has_language, is_chinese;  // chosen otherwise than by Accept-Language
 };
 
 struct web_conn {

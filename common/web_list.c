@@ -31,7 +31,8 @@ void web_list_reply_page(struct web_call *call, const struct db_rows *rows, size
   buf_printf(&b, "{%s\"%s\":[", head, member);
   for (size_t i = 0; i < shown; i++) {
     if (i > 0) buf_putc(&b, ',');
-    buf_append(&b, db_rows_text(rows, i, key_column + 1), db_rows_text_len(rows, i, key_column + 1));
+    web_put_told_members(&b, call->req, db_rows_text(rows, i, key_column + 1),
+                         db_rows_text_len(rows, i, key_column + 1), call->told);
   }
   buf_puts(&b, "],\"next\":");
   if (count > call->limit)
@@ -39,7 +40,9 @@ void web_list_reply_page(struct web_call *call, const struct db_rows *rows, size
   else
     buf_puts(&b, "null");
   buf_putc(&b, '}');
-  if (buf_result(&b) == RESULT_OK)
+  bool is_whole = buf_result(&b) == RESULT_OK;
+  if (is_whole && call->told != NULL) web_reply_language(call->req);
+  if (is_whole)
     web_reply_json(call->req, 200, buf_text(&b), b.len);
   else
     web_reply_invalid(call->req, "limit: so many items do not fit into one answer");

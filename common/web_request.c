@@ -210,8 +210,15 @@ static bool is_language(const char *item, size_t len, const char *language)
 }
 
 // Between the two languages there are; others decide nothing.
+void web_choose_language(struct web_request *req, bool is_chinese)
+{
+  req->has_language = true;
+  req->is_chinese = is_chinese;
+}
+
 bool web_wants_chinese(const struct web_request *req)
 {
+  if (req->has_language) return req->is_chinese;
   const char *header = web_header(req, "accept-language");
   int chinese = 0, english = 0;
   while (header && *header) {

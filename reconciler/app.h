@@ -6,6 +6,7 @@
 #define DAEMON_LOG_EVENTS "reconciler/log_events.def"
 #define DAEMON_METRICS    "reconciler/metrics.def"
 #define DAEMON_MESSAGES   "reconciler/messages.def"
+#define DAEMON_WORDS      "reconciler/words.def"
 
 #include "common/buf.h"
 #include "common/daemon.h"

@@ -111,16 +111,12 @@ void desk_claim_of_activity(struct web_request *req)
 
 static void on_trail(struct web_call *call, const struct db_rows *rows)
 {
-  struct buf told;
-  if (db_rows_is_null(rows, 0, 0)) {
+  static const char *const members[] = {"text", "detail.expected", "detail.actual", NULL};
+  static const struct web_told told = {.at = "/items", .members = members};
+  if (db_rows_is_null(rows, 0, 0))
     web_reply_missing(call->req, call->missing);
-    return;
-  }
-  buf_init(&told, WEB_REPLY_BYTES_MAX);
-  web_put_told(&told, call->req, db_rows_text(rows, 0, 0), "items", "text");
-  web_reply_language(call->req);
-  web_reply_json(call->req, 200, buf_text(&told), told.len);
-  buf_release(&told);
+  else
+    web_reply_told(call->req, 200, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0), &told);
 }
 
 static bool put_items_max(struct web_call *call)

@@ -30,6 +30,14 @@ struct night_call {
   char name[64];
 };
 
+static const char *const words_of_finding[] = {"expected", "actual", "cause", "nextStep", NULL};
+static const struct report_api_kind night_kind = {
+    .paper_fn = night_paper_new,
+    .told = &(const struct web_told){.at = "/moment/findings", .members = words_of_finding}};
+static const struct report_api_kind comparison_kind = {
+    .paper_fn = night_paper_new_comparison,
+    .told = &(const struct web_told){.at = "/findings/items", .members = words_of_finding}};
+
 static struct night_call *of(struct call *c) { return CONTAINER_OF(c, struct night_call, call); }
 
 static void on_report(struct call *c, const struct db_rows *rows)
@@ -38,8 +46,7 @@ static void on_report(struct call *c, const struct db_rows *rows)
   if (db_rows_count(rows) == 0)
     call_not_found(c->web, "there is no report of this date");
   else
-    report_api_reply(c->web, n->format, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0), night_paper_new,
-                     n->name);
+    report_api_reply(c->web, n->format, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0), &night_kind, n->name);
   call_end(c);
 }
 
@@ -52,8 +59,8 @@ static void on_comparison(struct call *c, const struct db_rows *rows)
   else if (strcmp(outcome, "no_other") == 0)
     call_not_found(c->web, "there is no report to compare with");
   else
-    report_api_reply(c->web, n->format, db_rows_text(rows, 0, 1), db_rows_text_len(rows, 0, 1),
-                     night_paper_new_comparison, n->name);
+    report_api_reply(c->web, n->format, db_rows_text(rows, 0, 1), db_rows_text_len(rows, 0, 1), &comparison_kind,
+                     n->name);
   call_end(c);
 }
 

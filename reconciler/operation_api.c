@@ -157,6 +157,15 @@ static void answer(struct call *c, int status, const char *body, size_t len)
   call_end(c);
 }
 
+// Before and after of findings are in words.
+static void answer_order(struct order_call *o, int status, const char *body, size_t len)
+{
+  static const char *const members[] = {"before", "after", NULL};
+  static const struct web_told told = {.at = "/items", .members = members};
+  web_reply_told(o->call.web, status, body, len, operation_is_about_findings(o->order.kind) ? &told : NULL);
+  call_end(&o->call);
+}
+
 static void conflict(struct call *c, int status, const char *code, const char *detail)
 {
   web_reply_problem(c->web, &(struct web_problem){.code = code, .status = status, .detail = detail});
@@ -232,7 +241,7 @@ static void on_shown(struct call *c, const struct db_rows *rows)
     (void)snprintf(place, sizeof place, "/v1/operations/%lld", (long long)o->begun.id);
     web_reply_header(c->web, "Location", place);
   }
-  answer(c, is_running ? 202 : 200, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0));
+  answer_order(o, is_running ? 202 : 200, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0));
 }
 
 // --- step by step

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/cmdline.h"
 #include "common/signature.h"
 #include "common/text.h"
 #include "reconciler/call.h"
@@ -14,12 +15,26 @@
 
 #define PAGE_BYTES_MAX (64u * 1024u * 1024u)
 
+static bool read_language(struct web_request *web)
+{
+  const char *language = NULL;
+  int index;
+  if (!call_text(web, "language", &language)) return false;
+  if (language == NULL) return true;
+  if (!cmdline_choice(language, "en|zh", &index)) {
+    call_refuse(web, "language: must be en or zh");
+    return false;
+  }
+  web_choose_language(web, index == 1);
+  return true;
+}
+
 bool report_api_format(struct web_request *web, enum report_format *out_format)
 {
   const char *format = NULL;
   *out_format = REPORT_JSON;
   if (!call_text(web, "format", &format)) return false;
-  if (format == NULL || report_format_parse(format, out_format) == RESULT_OK) return true;
+  if (format == NULL || report_format_parse(format, out_format) == RESULT_OK) return read_language(web);
   call_refuse(web, "format: must be json, csv, html or text");
   return false;
 }
@@ -61,12 +76,12 @@ static void reply_page(struct web_request *web, enum report_format format, const
 }
 
 void report_api_reply(struct web_request *web, enum report_format format, const char *doc, size_t len,
-                      report_api_paper_fn *paper_fn, const char *name)
+                      const struct report_api_kind *kind, const char *name)
 {
   struct buf page;
   json_t *json = NULL;
   if (format == REPORT_JSON) {
-    web_reply_json(web, 200, doc, len);
+    web_reply_told(web, 200, doc, len, kind->told);
     return;
   }
   if (jsonx_parse(doc, len, &json, NULL) != RESULT_OK) {
@@ -75,7 +90,7 @@ void report_api_reply(struct web_request *web, enum report_format format, const 
     return;
   }
   buf_init(&page, PAGE_BYTES_MAX);
-  struct paper *p = paper_fn(json);
+  struct paper *p = kind->paper_fn(json);
   paper_put(p, format, doc, len, &page);
   reply_page(web, format, &page, name);
   paper_free(p);
@@ -93,6 +108,8 @@ struct review_call {
 
 static struct review_call *of(struct call *c) { return CONTAINER_OF(c, struct review_call, call); }
 
+static const struct report_api_kind review_kind = {.paper_fn = review_paper_new};
+
 static void on_end(struct call *c) { review_release(&of(c)->review); }
 
 static void on_rows(struct call *c, const struct db_rows *rows)
@@ -107,7 +124,7 @@ static void on_rows(struct call *c, const struct db_rows *rows)
   if (r->review.step == REVIEW_UNKNOWN)
     call_not_found(c->web, r->review.what == REVIEW_EVENT ? "there is no such event" : "there is no such activity");
   else
-    report_api_reply(c->web, r->format, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0), review_paper_new,
+    report_api_reply(c->web, r->format, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0), &review_kind,
                      r->review.code);
   call_end(c);
 }

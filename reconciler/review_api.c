@@ -66,6 +66,11 @@ void review_api_dead_letter_groups(struct web_request *web)
   call_send(c, store_dead_letter_groups(call_args(c), state, &f, after, limit + 1));
 }
 
+// What findings, and the definitions of audits, say in words.
+static const char *const words_of_finding[] = {"explanation", "cause",  "nextStep", "repair.text",
+                                               "expected",    "actual", NULL};
+static const struct web_told told_of_finding = {.at = "", .members = words_of_finding};
+
 void review_api_findings(struct web_request *web)
 {
   struct finding_filter f;
@@ -85,6 +90,7 @@ void review_api_findings(struct web_request *web)
     return;
   }
   struct call *c = call_list_new(web, limit, CALL_PLACE_TEXT);
+  c->call.told = &told_of_finding;
   call_send(c,
             store_finding_list(call_args(c), &f, sort != NULL ? sort : "key", after != NULL ? after : "", limit + 1));
 }
@@ -108,6 +114,7 @@ void review_api_audit_definitions(struct web_request *web)
     return;
   }
   struct call *c = call_list_new(web, limit, CALL_PLACE_TEXT);
+  c->call.told = &told_of_finding;
   call_send(c, store_audit_definition_list(call_args(c), source, after != NULL ? after : "", limit + 1));
 }
 
@@ -142,11 +149,14 @@ static bool read_id(struct web_request *web, const char *what, int64_t *out_id)
 
 void review_api_operation_items(struct web_request *web)
 {
+  static const char *const members[] = {"before", "after", NULL};
+  static const struct web_told told = {.at = "", .members = members};
   int64_t id, limit, after = 0;
   if (!read_id(web, "an operation's id is a number", &id) || !call_list_limit(web, &limit) ||
       !call_number(web, "after", 0, INT64_MAX, &after))
     return;
   struct call *c = call_list_new(web, limit, CALL_PLACE_NUMBER);
+  c->call.told = &told;
   call_send(c, store_operation_items(call_args(c), id, after, limit + 1));
 }
 
@@ -177,6 +187,15 @@ void review_api_operation(struct web_request *web)
   call_send(c, store_operation_show(call_args(c), id, false));
 }
 
+static void on_finding(struct call *c, const struct db_rows *rows)
+{
+  if (db_rows_count(rows) == 0)
+    call_not_found(c->web, "there is nothing with this id");
+  else
+    web_reply_told(c->web, 200, db_rows_text(rows, 0, 0), db_rows_text_len(rows, 0, 0), &told_of_finding);
+  call_end(c);
+}
+
 void review_api_finding(struct web_request *web)
 {
   const char *key = web_param(web, "key");
@@ -184,6 +203,6 @@ void review_api_finding(struct web_request *web)
     call_refuse(web, "key: must be UTF-8");
     return;
   }
-  struct call *c = call_new(web, sizeof *c, on_item);
+  struct call *c = call_new(web, sizeof *c, on_finding);
   call_send(c, store_finding_show(call_args(c), key));
 }

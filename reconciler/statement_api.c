@@ -69,6 +69,8 @@ void statement_api_show(struct web_request *web)
 
 void statement_api_lines(struct web_request *web)
 {
+  static const char *const members[] = {"expected", "actual", NULL};
+  static const struct web_told told = {.at = "", .members = members};
   const char *outcome = NULL;
   int64_t id, limit, after = 0;
   int index;
@@ -80,5 +82,6 @@ void statement_api_lines(struct web_request *web)
     return;
   }
   struct call *c = call_list_new(web, limit, CALL_PLACE_NUMBER);
+  c->call.told = &told;
   call_send(c, store_statement_lines(call_args(c), id, outcome, after, limit + 1));
 }

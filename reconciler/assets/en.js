@@ -163,6 +163,7 @@ export const words = {
   'finding.claim_delivered_but_not_succeeded': 'Delivered, but not succeeded',
   'finding.claim_failed_but_delivered': 'Given back, and delivered too',
   'finding.claim_kept_past_deadline': 'Kept past its deadline',
+  'finding.claim_missing': 'Claim is missing',
   'finding.claim_nobody_will_look_at': 'A claim nobody will look at',
   'finding.claim_outside_window': 'Claimed outside the window',
   'finding.claim_paid_but_ended': 'Paid, and got nothing',

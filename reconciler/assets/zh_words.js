@@ -273,6 +273,7 @@ export const words = {
   'finding.claim_delivered_but_not_succeeded': '已发放但未成功',
   'finding.claim_failed_but_delivered': '已退回但又已发放',
   'finding.claim_kept_past_deadline': '超过期限仍保留',
+  'finding.claim_missing': '领取记录缺失',
   'finding.claim_nobody_will_look_at': '无人处理的领取',
   'finding.claim_outside_window': '在时间窗外领取',
   'finding.claim_paid_but_ended': '已付款但未得到',

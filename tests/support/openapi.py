@@ -153,8 +153,8 @@ def examples_of(document):
 def catalogue():
     """The English texts that have a Chinese one, as patterns: rows of the messages.def files."""
     rows = []
-    for folder in ("common", "sql", *DAEMONS):
-        text = (ROOT / folder / "messages.def").read_text(encoding="utf-8")
+    for file in ("common/messages.def", "sql/messages.def", "sql/finding_messages.def", *(f"{daemon}/messages.def" for daemon in DAEMONS)):
+        text = (ROOT / file).read_text(encoding="utf-8")
         rows += re.findall(r'^MESSAGE\("((?:[^"\\]|\\.)*)", "', text, re.MULTILINE)
     parts = (re.split(r"%[1-9]", row.replace('\\"', '"')) for row in rows)
     return re.compile("(?:[^ ]+: )*(?:" + "|".join("(?s:.+)".join(map(re.escape, part)) for part in parts) + ")$")
@@ -232,9 +232,19 @@ class Checker:
             return
         told = [value.get("detail"), value.get("refusal", {}).get("detail")] + [row["detail"] for row in value.get("warnings", [])]
         told += [row["reason"] if "line" in row else row["detail"] for row in value.get("rejected", [])]
-        for text in told:
+        for text in told + list(self.texts_of_findings(value)):
             if text and self.is_new(text) and not self.texts.match(text):
                 self.faults.add(f"{where}: no messages.def has a Chinese text for: {text}")
+
+    @staticmethod
+    def texts_of_findings(value):
+        """What findings, definitions of audits and repairs say; figures alone and amounts need no words."""
+        moment, findings = value.get("moment") or {}, value.get("findings")
+        items = [value] + (value.get("items") or []) + (moment.get("findings") or []) + (findings.get("items", []) if isinstance(findings, dict) else [])
+        for item in items:
+            told = [item.get(name) for name in ("expected", "actual", "explanation", "nextStep", "before", "after")]
+            told += [item.get("cause") if "nextStep" in item else None, item["repair"].get("text") if isinstance(item.get("repair"), dict) else None]
+            yield from (text for text in told if isinstance(text, str) and re.search(r"[a-z]{2}", text))
 
     def check_sent(self, where, operation, exchange, query):
         for name, value in parse_qsl(query, keep_blank_values=True):

@@ -126,6 +126,7 @@ run_config() {
   is_wanted shipped && start_job config/shipped tests/support/check_config.sh "$BUILD/bin" shipped
   is_wanted openapi && start_job config/openapi tests/support/openapi.py routes "$BUILD/bin"
   is_wanted texts && start_job config/texts tests/support/console_texts.py reconciler/assets
+  is_wanted texts && start_job config/finding-texts tests/support/finding_texts.py
   is_wanted docs && start_job config/docs tests/support/config_docs.sh "$BUILD/bin" check
   finish_jobs
 }

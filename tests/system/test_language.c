@@ -122,10 +122,74 @@ static void refusals_speak_the_callers_language(void **state)
   }
 }
 
+// --- findings
+
+static const struct sample findings[] = {
+    {RECONCILER, "GET", "/v1/findings?kind=stock_not_matching_claims", NULL, NULL, NULL, "/items/0/expected",
+     "claims 0 + remaining 10 = total 10; taken 0", "领取 0 + 剩余 10 = 总量 10；已占用 0"},
+    {RECONCILER, "GET", "/v1/findings?kind=stock_not_matching_claims", NULL, NULL, NULL, "/items/0/actual",
+     "claims 0 + remaining 7 = 7; taken 0; set wrongly", "领取 0 + 剩余 7 = 7；已占用 0；设置错误"},
+    {RECONCILER, "GET", "/v1/findings?kind=stock_not_matching_claims", NULL, NULL, NULL, "/items/0/cause",
+     "the initial stock was set wrongly, or what is left was changed by hand",
+     "初始库存设置错误，或有人手工修改了剩余库存"},
+    {RECONCILER, "GET", "/v1/findings?kind=stock_not_matching_claims", NULL, NULL, NULL, "/items/0/repair/text",
+     "sets what is left and what is taken by the claims that hold stock; who waits moves up",
+     "按占用库存的领取记录重设剩余量和已占用量；候补者依次递补"},
+    {RECONCILER, "POST", "/v1/findings/repair", NULL,
+     "{\"filter\":{\"kind\":\"stock_not_matching_claims\"},\"dryRun\":true}", NULL, "/items/0/before",
+     "remaining 7, taken 0", "剩余 7，已占用 0"},
+};
+
+static void findings_speak_the_callers_language(void **state)
+{
+  struct stack *s = *state;
+  sql_exec(s->sql,
+           "update largesse.stock s set remaining = s.remaining - 3 from largesse.activity a"
+           " where a.code = 'open' and s.activity_id = a.id and s.segment = 0");
+  assert_int_equal(stack_command(s, "reconciler", (const char *const[]){"audit", "--activity", "open", NULL}, NULL), 1);
+  for (size_t i = 0; i < ARRAY_LEN(findings); i++) {
+    assert_told(s, &findings[i], "zh-CN", findings[i].chinese);
+    assert_told(s, &findings[i], "en", findings[i].english);
+  }
+}
+
+static bool is_chinese(const char *text)
+{
+  for (; text != NULL && *text != '\0'; text++)
+    if ((unsigned char)*text >= 0xE4) return true;
+  return false;
+}
+
+// What the database of this build declares, also an equation that is new in it.
+static void every_equation_is_told_in_chinese(void **state)
+{
+  struct stack *s = *state;
+  static const char *const members[] = {"explanation", "cause", "nextStep"};
+  struct http_answer a;
+  http_call(&(struct http_request){.port = s->reconciler_port,
+                                   .method = "GET",
+                                   .path = "/v1/audits/definitions?limit=1000",
+                                   .headers = "Accept-Language: zh\r\n"},
+            &a);
+  json_t *doc = http_answer_json(&a), *items = json_object_get(doc, "items");
+  assert_int_equal(json_array_size(items), sql_int(s->sql, "select count(*) from largesse.audit_definition"));
+  for (size_t i = 0; i < json_array_size(items); i++) {
+    const json_t *item = json_array_get(items, i);
+    for (size_t k = 0; k < ARRAY_LEN(members); k++) {
+      const char *text = json_string_value(json_object_get(item, members[k]));
+      if (!is_chinese(text)) fail_msg("%s: %s", json_string_value(json_object_get(item, "name")), text);
+    }
+  }
+  json_decref(doc);
+  http_answer_release(&a);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refusals_speak_the_callers_language),
+      cmocka_unit_test(findings_speak_the_callers_language),
+      cmocka_unit_test(every_equation_is_told_in_chinese),
   };
   return cmocka_run_group_tests(tests, set_up, stack_tear_down);
 }
