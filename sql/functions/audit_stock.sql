@@ -18,3 +18,12 @@ as $$
         cross join lateral (select sum(s.remaining) as remaining, sum(s.taken) as taken from largesse.stock s where s.activity_id = a.id) stock
        where a.id = i_activity_id) b
 $$;
+
+-- How many numbers an activity of which they are the stock has: those it was published with, and those that were added since. Parameters: i_act. Result: the number.
+-- Locks, errors: none.
+create or replace function largesse.audit_numbers_due(i_act largesse.activity) returns numeric
+language sql stable parallel safe
+as $$
+  select coalesce((select h.stock_total from largesse.activity_history h where h.activity_id = i_act.id and h.from_status = 'draft' order by h.id limit 1), i_act.stock_total, 0)
+         + (select coalesce(sum(d.by), 0) from largesse.stock_adjustment d where d.activity_id = i_act.id and d.key like 'numbers/%' and d.reason = 'numbers added')
+$$;

@@ -91,6 +91,8 @@ insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, st
   select activity_id, id, 1, 'deliver', 'simulator', now(), 1, 'done' from largesse.claim where user_id in (105, 106);
 do $$ begin if (select count(*) from largesse.claim c where c.user_id in (105, 106) and largesse.claim_owe_reversal(c.activity_id, c.id)) <> 2 then raise exception 'no reversal is owed'; end if; end $$;
 select largesse.claim_reversal_end(array[activity_id], array[id], array['done']) from largesse.claim where user_id = 106;
+insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome)
+  select activity_id, id, 2, 'reverse', 'simulator', now(), 1, 'done' from largesse.claim where user_id = 106;
 call probe.damage('select 1', 'none');
 
 -- Deliveries against attempts.
@@ -113,6 +115,14 @@ call probe.damage('update largesse.claim set reversal = null, reversal_since = n
 call probe.damage('update largesse.claim set reversal = null, reversal_since = null, reversed_at = null where user_id = 106; insert into largesse.dead_letter (activity_id, claim_id, provider, cause, opened_at, closed_at, resolution) select activity_id, id, ''simulator'', ''reversal_refused'', now(), now(), ''resolved'' from largesse.claim where user_id = 106',
                   'none');  -- the user keeps it
 call probe.damage('update largesse.claim set next_attempt_at = null where user_id = 105', 'claim_nobody_will_look_at');
+-- Taken back for nobody's asking, with all that the claim held; and brought back to life after its provider took it back.
+call probe.damage('delete from largesse.attempt where step = ''reverse''', 'claim_reversal_not_confirmed');
+call probe.damage('select largesse.claim_reversal_end(array[activity_id], array[id], array[''done'']) from largesse.claim where user_id = 3', 'claim_reversal_not_confirmed');
+call probe.damage('select largesse.claim_reversal_end(array[activity_id], array[id], array[''done'']) from largesse.claim where user_id = 3; insert into largesse.dead_letter (activity_id, claim_id, provider, cause, opened_at, closed_at, resolution) select activity_id, id, ''simulator'', ''reversal_refused'', now(), now(), ''resolved'' from largesse.claim where user_id = 3',
+                  'none');
+call probe.damage('select largesse.claim_reversal_end(array[activity_id], array[id], array[''done'']) from largesse.claim where user_id = 3; insert into largesse.callback (provider, event_id, request_id, activity_id, claim_id, action, outcome, received_at, state) select ''simulator'', ''e2'', ''r'', activity_id, id, ''reverse'', ''done'', now(), ''applied'' from largesse.claim where user_id = 3',
+                  'none');
+call probe.damage('insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome) select activity_id, id, 2, ''inquire_reverse'', ''simulator'', now(), 1, ''done'' from largesse.claim where user_id = 3', 'claim_succeeded_without_delivery');
 
 -- Whatever its status, what is under review has its open letter, and the other way round.
 call probe.damage('update largesse.claim set reversal = ''refused'', next_attempt_at = null, review_since = now(), review_cause = ''reversal_refused'' where user_id = 105', 'claim_under_review_without_dead_letter');

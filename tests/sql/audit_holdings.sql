@@ -31,7 +31,7 @@ end $$;
 create or replace function probe.findings() returns text language sql as $$
   select coalesce(string_agg(a.code || ' ' || d.name, ', ' order by a.code, d.name), 'none')
     from largesse.activity a, largesse.audit_definition d, largesse.audit_run(d.name, a.id)
-   where d.name in ('number_not_matching_claims', 'qualification_not_matching_claims', 'points_not_matching_claims', 'points_not_matching_ledger')
+   where d.name in ('number_not_matching_claims', 'number_set_wrong', 'qualification_not_matching_claims', 'points_not_matching_claims', 'points_not_matching_ledger')
 $$;
 
 -- Numbers: one claim of two being paid for, one paid, one that came to nothing.
@@ -48,7 +48,10 @@ call probe.damage('update largesse.activity_number set status = ''available'', c
 call probe.damage('update largesse.activity_number set status = ''available'', claim_id = null where number = 9', 'lottery number_not_matching_claims');
 call probe.damage('update largesse.activity_number set status = ''sold'', claim_id = (select id from largesse.claim where user_id = 3) where number = 10', 'lottery number_not_matching_claims');
 call probe.damage('update largesse.activity_number set status = ''sold'', claim_id = 1 where number = 50', 'lottery number_not_matching_claims');
-call probe.damage('delete from largesse.activity_number where number = 9', 'lottery number_not_matching_claims');
+call probe.damage('delete from largesse.activity_number where number = 9', 'lottery number_not_matching_claims, lottery number_set_wrong');
+call probe.damage('delete from largesse.activity_number where number = 77', 'lottery number_set_wrong');
+call probe.damage('insert into largesse.activity_number (activity_id, number) select id, 777 from largesse.activity where code = ''lottery''', 'lottery number_set_wrong');
+call probe.damage('select largesse.numbers_add(''lottery'', null, 101, 120, ''test''), largesse.stock_adjust(''lottery'', ''k'', -5, ''kept back'', ''test'')', 'none');
 -- A number that changed hands is missed by one claim and not the other's.
 call probe.damage('update largesse.activity_number set claim_id = (select id from largesse.claim where user_id = 1) where number = 9',
                   'lottery number_not_matching_claims, lottery number_not_matching_claims');

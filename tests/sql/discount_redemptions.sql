@@ -120,13 +120,14 @@ call probe.refused('update largesse.redemption set payable = payable - 1');
 \ir parts/damage_probe.sql
 call probe.damage('select 1', 'none');
 call probe.damage('select largesse.claim_move(array[activity_id], array[id], ''rolled_back'', null, null, null) from largesse.claim where user_id = 1; update largesse.claim set reversed_at = now() where user_id = 1',
-                  'coupon_use_not_matching');
+                  'claim_reversal_not_confirmed coupon_use_not_matching');
 call probe.damage('update largesse.coupon_use set unit = 4 where unit = 3', 'coupon_use_not_matching');
 call probe.damage('delete from largesse.coupon_use where claim_id = (select id from largesse.claim where user_id = 1) and released_at is null', 'coupon_use_not_matching');
 call probe.damage('update largesse.coupon_use set released_at = now() where claim_id = (select id from largesse.claim where user_id = 1) and released_at is null', 'coupon_use_not_matching');
 call probe.damage('update largesse.coupon_use set released_at = null where claim_id = (select id from largesse.claim where user_id = 2) and redemption_id = (select min(id) from largesse.redemption)', 'coupon_use_not_matching');
 call probe.damage('update largesse.redemption_line set amount = amount + 1 where redemption_id = (select id from largesse.redemption where order_id = ''o6'')', 'redemption_not_matching');
 call probe.damage('update largesse.redemption_line set discount = discount - 1 where redemption_id = (select id from largesse.redemption where order_id = ''o6'')', 'redemption_not_matching');
+call probe.damage('update largesse.redemption_line set discount = discount + case n when 1 then -1 else 1 end where n <= 2 and redemption_id = (select l.redemption_id from largesse.redemption_line l group by 1 having count(*) > 1 and min(l.discount) > 0 limit 1)', 'redemption_not_matching');
 call probe.damage('update largesse.redemption_rule set discount = discount + 1 where redemption_id = (select id from largesse.redemption where order_id = ''o6'')', 'redemption_not_matching');
 call probe.damage('update largesse.redemption set discount = discount + 1, payable = payable - 1 where order_id = ''o6''', 'redemption_not_matching');
 call probe.damage('delete from largesse.redemption_rule where redemption_id = (select id from largesse.redemption where order_id = ''o6'')', 'redemption_not_matching');

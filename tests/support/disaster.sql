@@ -110,6 +110,9 @@ begin
   perform largesse.claim_move(array[disaster.activity(9)], array[disaster.claim(9, 8)], 'rolled_back', null, null, null);
   update largesse.claim c set reversal = 'done', reversal_since = disaster.at('21:00'), reversed_at = disaster.at('21:00:01'), updated_at = disaster.at('21:00:01')
    where c.activity_id = disaster.activity(9) and c.id = disaster.claim(9, 8);
+  insert into largesse.attempt (activity_id, claim_id, attempt, step, provider, started_at, duration_us, outcome)
+    select c.activity_id, c.id, 3, 'reverse', w.provider, disaster.at('21:00:01'), 2000, 'done'
+      from largesse.claim c join largesse.reward w on w.id = c.reward_id where c.activity_id = disaster.activity(9) and c.id = disaster.claim(9, 8);
   -- Refused for good, with everything given back; of an exchange the points too.
   perform largesse.claim_submit(disaster.activity(n), array['refused'], array[n * 1000000 + 1], '{1}', '{null}', '1 h') from unnest(array[10, 22]) n;
   perform largesse.claim_move(array[c.activity_id], array[c.id], 'failed', null, '{OUT_OF_ORDER}', '{null}') from largesse.claim c where c.biz_id = 'refused';
