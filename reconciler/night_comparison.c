@@ -41,7 +41,7 @@ static void put_values(struct paper *p, const json_t *figure, bool is_time)
 
 static void add_totals(struct paper *p, const json_t *totals)
 {
-  static const struct paper_column columns[] = {{.title = "figure", .is_key = true},
+  static const struct paper_column columns[] = {{.title = "figure", .is_key = true, .words = PAPER_WORDS},
                                                 {.title = "before"},
                                                 {.title = "after"},
                                                 {.title = "change"},
@@ -59,7 +59,7 @@ static void add_totals(struct paper *p, const json_t *totals)
 
 static void add_money(struct paper *p, const json_t *money)
 {
-  static const struct paper_column columns[] = {{.title = "what", .is_key = true},
+  static const struct paper_column columns[] = {{.title = "what", .is_key = true, .words = "money"},
                                                 {.title = "provider", .is_key = true},
                                                 {.title = "before"},
                                                 {.title = "after"},
@@ -81,13 +81,13 @@ static void add_money(struct paper *p, const json_t *money)
 
 static void add_findings(struct paper *p, const json_t *findings)
 {
-  static const struct paper_column columns[] = {{.title = "kind", .is_minor = true},
-                                                {.title = "state"},
-                                                {.title = "severity"},
+  static const struct paper_column columns[] = {{.title = "kind", .is_minor = true, .words = "finding"},
+                                                {.title = "state", .words = "finding-state"},
+                                                {.title = "severity", .words = "severity"},
                                                 {.title = "activity"},
                                                 {.title = "claim"},
-                                                {.title = "expected"},
-                                                {.title = "actual"},
+                                                {.title = "expected", .words = ""},
+                                                {.title = "actual", .words = ""},
                                                 {.title = "key", .is_key = true},
                                                 {.title = NULL}};
   static const struct paper_table table = {

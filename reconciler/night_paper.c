@@ -58,7 +58,7 @@ static void add_unmatched(struct paper *p, const json_t *unmatched)
     const json_t *u = json_array_get(unmatched, i);
     (void)snprintf(text, sizeof text, "those of %s are not matched: %.200s", text_of(u, "/provider"),
                    text_of(u, "/fault"));
-    paper_add_fact(p, "statements", text);
+    paper_add_fact_of(p, "statements", text, "");
   }
 }
 
@@ -67,28 +67,28 @@ static void add_moment_facts(struct paper *p, const json_t *moment)
   char text[160];
   if (moment == NULL) return;
   if (json_is_false(json_object_get(moment, "figuresUnchanged")))
-    paper_add_fact(p, "figures", "not those of the first time: rows of that night were changed");
+    paper_add_fact_of(p, "figures", "not those of the first time: rows of that night were changed", "");
   (void)snprintf(text, sizeof text, "%lld activities", (long long)paper_doc_number(moment, "/audited"));
-  paper_add_fact(p, "audited", text);
+  paper_add_fact_of(p, "audited", text, "");
   if (json_object_get(moment, "since") != NULL) {
     (void)snprintf(text, sizeof text, "%lld opened, %lld gone since the report of %s",
                    (long long)paper_doc_number(moment, "/since/opened"),
                    (long long)paper_doc_number(moment, "/since/gone"), text_of(moment, "/since/date"));
-    paper_add_fact(p, "findings", text);
+    paper_add_fact_of(p, "findings", text, "");
   }
   add_unmatched(p, json_object_get(moment, "statementsNotMatched"));
   const char *hash = text_of(moment, "/log/hash");
   if (strlen(hash) == 64) {  // in two parts, so that a line of a mail has room for it
     (void)snprintf(text, sizeof text, "entry %lld: %.32s %s", (long long)paper_doc_number(moment, "/log/seq"), hash,
                    hash + 32);
-    paper_add_fact(p, "log", text);
+    paper_add_fact_of(p, "log", text, "");
   }
 }
 
 static void add_totals(struct paper *p, const json_t *report)
 {
   static const struct paper_column columns[] = {
-      {.title = "figure", .is_key = true}, {.title = "value"}, {.title = NULL}};
+      {.title = "figure", .is_key = true, .words = PAPER_WORDS}, {.title = "value"}, {.title = NULL}};
   static const struct paper_table table = {.id = "totals", .title = "In figures", .columns = columns, .is_tiles = true};
   const json_t *totals = json_object_get(report, "totals");
   static const char *const states[][2] = {{"cancelled", "/cancelled/count"},
@@ -112,15 +112,15 @@ static void add_totals(struct paper *p, const json_t *report)
 
 static void add_findings(struct paper *p, const json_t *findings)
 {
-  static const struct paper_column columns[] = {{.title = "kind", .is_minor = true},
-                                                {.title = "severity"},
-                                                {.title = "state"},
+  static const struct paper_column columns[] = {{.title = "kind", .is_minor = true, .words = "finding"},
+                                                {.title = "severity", .words = "severity"},
+                                                {.title = "state", .words = "finding-state"},
                                                 {.title = "activity"},
                                                 {.title = "claim"},
-                                                {.title = "expected"},
-                                                {.title = "actual"},
-                                                {.title = "cause"},
-                                                {.title = "next step"},
+                                                {.title = "expected", .words = ""},
+                                                {.title = "actual", .words = ""},
+                                                {.title = "cause", .words = ""},
+                                                {.title = "next step", .words = ""},
                                                 {.title = "key", .is_key = true},
                                                 {.title = NULL}};
   static const struct paper_table table = {
@@ -154,7 +154,7 @@ static void add_hours(struct paper *p, const json_t *hours)
 }
 
 static const struct paper_column figure_columns[] = {{.title = "code", .is_key = true},
-                                                     {.title = "kind", .is_minor = true},
+                                                     {.title = "kind", .is_minor = true, .words = "kind"},
                                                      {.title = "claims"},
                                                      {.title = "units", .is_minor = true},
                                                      {.title = "succeeded"},
@@ -187,8 +187,9 @@ static void put_figures(struct paper *p, const char *name, const char *kind, con
 static void add_activities(struct paper *p, const json_t *report)
 {
   static const struct paper_table activities = {.id = "activities", .title = "Activities", .columns = figure_columns};
-  static const struct paper_table kinds = {
-      .id = "kinds", .title = "Kinds of activities", .columns = figure_columns, .is_not_mailed = true};
+  struct paper_column kind_columns[ARRAY_LEN(figure_columns)];
+  const struct paper_table kinds = {
+      .id = "kinds", .title = "Kinds of activities", .columns = kind_columns, .is_not_mailed = true};
   const json_t *list = json_object_get(report, "activities");
   const char *kind;
   json_t *figures;
@@ -197,6 +198,8 @@ static void add_activities(struct paper *p, const json_t *report)
     const json_t *a = json_array_get(list, i);
     put_figures(p, text_of(a, "/code"), text_of(a, "/kind"), a);
   }
+  memcpy(kind_columns, figure_columns, sizeof kind_columns);
+  kind_columns[0].words = "kind";
   paper_add_table(p, &kinds);
   json_object_foreach(json_object_get(report, "byKind"), kind, figures) put_figures(p, kind, NULL, figures);
 }
@@ -204,7 +207,7 @@ static void add_activities(struct paper *p, const json_t *report)
 static void add_refusals(struct paper *p, const json_t *refusals)
 {
   static const struct paper_column columns[] = {
-      {.title = "reason", .is_key = true}, {.title = "refused"}, {.title = NULL}};
+      {.title = "reason", .is_key = true, .words = "code"}, {.title = "refused"}, {.title = NULL}};
   static const struct paper_table table = {.id = "refusals", .title = "Refused, by reason", .columns = columns};
   paper_doc_add_counts(p, &table, refusals);
 }
@@ -213,7 +216,7 @@ static void add_refusals(struct paper *p, const json_t *refusals)
 
 static void put_return_sums(struct paper *p, const json_t *sums)
 {
-  static const struct paper_column columns[] = {{.title = "what", .is_key = true},
+  static const struct paper_column columns[] = {{.title = "what", .is_key = true, .words = "money"},
                                                 {.title = "of", .is_key = true},
                                                 {.title = "provider", .is_key = true},
                                                 {.title = "currency", .is_key = true},
@@ -238,7 +241,7 @@ static void put_return_sums(struct paper *p, const json_t *sums)
 static void add_returns(struct paper *p, const json_t *returns)
 {
   static const struct paper_column columns[] = {{.title = "claim", .is_key = true},
-                                                {.title = "what", .is_key = true},
+                                                {.title = "what", .is_key = true, .words = "money"},
                                                 {.title = "activity", .is_minor = true},
                                                 {.title = "provider", .is_minor = true},
                                                 {.title = "of"},
@@ -262,7 +265,7 @@ static void add_returns(struct paper *p, const json_t *returns)
 
 static void add_redemptions(struct paper *p, const json_t *redemptions)
 {
-  static const struct paper_column columns[] = {{.title = "what", .is_key = true},
+  static const struct paper_column columns[] = {{.title = "what", .is_key = true, .words = "redemption"},
                                                 {.title = "currency", .is_key = true},
                                                 {.title = "orders"},
                                                 {.title = "total"},
@@ -286,8 +289,10 @@ static void add_redemptions(struct paper *p, const json_t *redemptions)
 
 static void add_dead_letters(struct paper *p, const json_t *report, const json_t *moment)
 {
-  static const struct paper_column opened_columns[] = {
-      {.title = "provider", .is_key = true}, {.title = "cause", .is_key = true}, {.title = "opened"}, {.title = NULL}};
+  static const struct paper_column opened_columns[] = {{.title = "provider", .is_key = true},
+                                                       {.title = "cause", .is_key = true, .words = "cause"},
+                                                       {.title = "opened"},
+                                                       {.title = NULL}};
   static const struct paper_column open_columns[] = {
       {.title = "provider", .is_key = true}, {.title = "open"}, {.title = NULL}};
   static const struct paper_table opened = {

@@ -17,6 +17,7 @@ struct paper *paper_new(const char *title)
   struct paper *p = MEM_NEW(struct paper);
   p->title = mem_strdup(title);
   p->verdict = mem_strdup("");
+  p->drawn_note = mem_strdup(PAPER_DRAWN_NOTE);
   return p;
 }
 
@@ -27,6 +28,8 @@ static void free_part(struct paper_part *part)
     mem_free(part->cells[i].exact);
   }
   for (size_t i = 0; i < part->column_count; i++) mem_free((char *)(uintptr_t)part->columns[i].title);
+  mem_free(part->title);
+  mem_free(part->note);
   mem_free(part->columns);
   mem_free(part->cells);
 }
@@ -35,11 +38,15 @@ void paper_free(struct paper *p)
 {
   if (p == NULL) return;
   for (size_t i = 0; i < p->part_count; i++) free_part(&p->parts[i]);
-  for (size_t i = 0; i < p->fact_count; i++) mem_free(p->facts[i].value);
+  for (size_t i = 0; i < p->fact_count; i++) {
+    mem_free(p->facts[i].name);
+    mem_free(p->facts[i].value);
+  }
   mem_free(p->parts);
   mem_free(p->facts);
   mem_free(p->title);
   mem_free(p->verdict);
+  mem_free(p->drawn_note);
   mem_free(p);
 }
 
@@ -52,11 +59,13 @@ void paper_set_verdict(struct paper *p, enum paper_tone tone, const char *text)
 
 const char *paper_verdict(const struct paper *p) { return p->verdict; }
 
-void paper_add_fact(struct paper *p, const char *name, const char *value)
+void paper_add_fact_of(struct paper *p, const char *name, const char *value, const char *words)
 {
   p->facts = mem_resize(p->facts, p->fact_count + 1, sizeof *p->facts);
-  p->facts[p->fact_count++] = (struct paper_fact){name, mem_strdup(value)};
+  p->facts[p->fact_count++] = (struct paper_fact){mem_strdup(name), mem_strdup(value), words};
 }
+
+void paper_add_fact(struct paper *p, const char *name, const char *value) { paper_add_fact_of(p, name, value, NULL); }
 
 void paper_add_time_fact(struct paper *p, const char *name, const char *instant)
 {
@@ -72,7 +81,8 @@ void paper_add_table(struct paper *p, const struct paper_table *table)
 {
   p->parts = mem_resize(p->parts, p->part_count + 1, sizeof *p->parts);
   struct paper_part *part = &p->parts[p->part_count++];
-  *part = (struct paper_part){.table = *table};
+  *part = (struct paper_part){
+      .table = *table, .title = mem_strdup(table->title), .note = table->note != NULL ? mem_strdup(table->note) : NULL};
   while (table->columns[part->column_count].title != NULL) part->column_count++;
   REQUIRE(part->column_count > 0 && part->column_count <= PAPER_COLUMNS_MAX);
   part->columns = mem_zalloc(part->column_count, sizeof *part->columns);

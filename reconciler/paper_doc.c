@@ -73,7 +73,7 @@ static void put_money(struct paper *p, const char *what, const json_t *item, boo
 
 void paper_doc_add_money(struct paper *p, const json_t *money, const json_t *net)
 {
-  static const struct paper_column columns[] = {{.title = "what", .is_key = true},
+  static const struct paper_column columns[] = {{.title = "what", .is_key = true, .words = "money " PAPER_WORDS},
                                                 {.title = "provider", .is_key = true},
                                                 {.title = "reward", .is_key = true},
                                                 {.title = "currency", .is_key = true},

@@ -92,10 +92,9 @@ static void put_text(struct buf *out, const char *before, const char *text, cons
 static void put_head(const struct paper *p, struct buf *out)
 {
   static const char *const tones[] = {"", " good", " bad"};
-  put_text(out,
-           "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-           "content=\"width=device-width, initial-scale=1\">\n<title>",
-           p->title, "</title>\n<style>");
+  buf_printf(out, "<!doctype html>\n<html lang=\"%s\"><head><meta charset=\"utf-8\">", p->is_chinese ? "zh-CN" : "en");
+  put_text(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>", p->title,
+           "</title>\n<style>");
   buf_puts(out, style);
   put_text(out, "</style></head><body><main>\n<h1>", p->title, "</h1>\n");
   if (p->verdict[0] != '\0') {
@@ -145,7 +144,7 @@ static void put_cell(const struct paper_part *part, size_t row, size_t column, s
 static void put_table(const struct paper_part *part, struct buf *out)
 {
   bool is_left_out[PAPER_COLUMNS_MAX];
-  put_text(out, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"", part->table.title,
+  put_text(out, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"", part->title,
            part->column_count <= NARROW_COLUMNS_MAX ? "\"><table class=\"narrow\"><thead><tr>"
            : part->column_count >= WIDE_COLUMNS     ? "\"><table class=\"wide\"><thead><tr>"
                                                     : "\"><table><thead><tr>");
@@ -198,7 +197,7 @@ static void put_legend(const struct drawing *d, struct buf *out)
   buf_puts(out, "</ul></figcaption>");
 }
 
-static void put_drawing(const struct paper_part *part, struct buf *out)
+static void put_drawing(const struct paper_part *part, const char *description, struct buf *out)
 {
   size_t rows = paper_part_rows(part);
   struct drawing d = {.labels = mem_zalloc(rows, sizeof *d.labels),
@@ -208,8 +207,8 @@ static void put_drawing(const struct paper_part *part, struct buf *out)
     if (part->columns[i].is_drawn && !is_empty_column(part, i)) draw_column(part, i, &d);
   }
   const struct chart chart = {.kind = part->table.chart,
-                              .title = part->table.title,
-                              .description = "The figures stand in the table beside it.",
+                              .title = part->title,
+                              .description = description,
                               .labels = d.labels,
                               .points = rows,
                               .series = d.series,
@@ -222,17 +221,17 @@ static void put_drawing(const struct paper_part *part, struct buf *out)
   mem_free(d.values);
 }
 
-static void put_part(const struct paper_part *part, struct buf *out)
+static void put_part(const struct paper *p, const struct paper_part *part, struct buf *out)
 {
   if (paper_part_rows(part) == 0) return;
   bool is_drawn = part->table.chart != CHART_NONE;
   buf_printf(out, "<section id=\"section-%s\"%s><h2>", part->table.id,
              paper_part_rows(part) <= SHORT_ROWS_MAX ? " class=\"short\"" : "");
-  put_text(out, "", part->table.title, "</h2>\n");
-  if (part->table.note != NULL) put_text(out, "<p class=\"note\">", part->table.note, "</p>\n");
+  put_text(out, "", part->title, "</h2>\n");
+  if (part->note != NULL) put_text(out, "<p class=\"note\">", part->note, "</p>\n");
   if (is_drawn) {
     buf_puts(out, part->column_count > BESIDE_COLUMNS_MAX ? "<div class=\"drawn below\">" : "<div class=\"drawn\">");
-    put_drawing(part, out);
+    put_drawing(part, p->drawn_note, out);
   }
   if (part->table.is_tiles)
     put_tiles(part, out);
@@ -244,6 +243,6 @@ static void put_part(const struct paper_part *part, struct buf *out)
 void paper_put_html(const struct paper *p, struct buf *out)
 {
   put_head(p, out);
-  for (size_t i = 0; i < p->part_count; i++) put_part(&p->parts[i], out);
+  for (size_t i = 0; i < p->part_count; i++) put_part(p, &p->parts[i], out);
   buf_puts(out, "</main></body></html>\n");
 }

@@ -12,16 +12,20 @@ struct paper_cell {
   bool is_number;  // stands to the right
 };
 
+// Stands for a drawing where it is read out.
+#define PAPER_DRAWN_NOTE "The figures stand in the table beside it."
+
 struct paper_part {
-  struct paper_table table;  // but for its columns:
+  struct paper_table table;  // but for its columns, and with texts of its own:
+  char *title, *note;        // note NULL: nothing
   struct paper_column *columns;
   size_t column_count, cell_count, room;
   struct paper_cell *cells;
 };
 
 struct paper_fact {
-  const char *name;
-  char *value;
+  char *name, *value;
+  const char *words;
 };
 
 struct paper {
@@ -30,6 +34,8 @@ struct paper {
   struct paper_fact *facts;
   struct paper_part *parts;
   size_t fact_count, part_count;
+  bool is_chinese;
+  char *drawn_note;
 };
 
 size_t paper_part_rows(const struct paper_part *part);

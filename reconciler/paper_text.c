@@ -4,13 +4,73 @@
 #include <string.h>
 
 #include "common/cmdline.h"
-#include "common/text.h"
+#include "common/compiler.h"
 #include "reconciler/paper_internal.h"
 
 #define GAP        2
 #define LABEL_WIDE 12
 
-static size_t width_of(const char *text) { return text_utf8_length(text, strlen(text)); }
+// A character of UTF-8, and the columns that it takes: Chinese ones two.
+struct glyph {
+  uint32_t code;
+  size_t bytes, width;
+};
+
+static struct glyph glyph_at(const char *p)
+{
+  static const uint32_t wide[][2] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0xA4CF}, {0xAC00, 0xD7A3},
+                                     {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},  {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6},
+                                     {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+  unsigned char lead = (unsigned char)*p;
+  struct glyph g = {.code = lead, .bytes = 1, .width = 1};
+  size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+  if (length > 1) g.code = lead & (0x7Fu >> length);
+  for (; g.bytes < length && ((unsigned char)p[g.bytes] & 0xC0) == 0x80; g.bytes++)
+    g.code = g.code << 6 | ((unsigned char)p[g.bytes] & 0x3F);
+  for (size_t i = 0; i < ARRAY_LEN(wide); i++)
+    if (g.code >= wide[i][0] && g.code <= wide[i][1]) g.width = 2;
+  return g;
+}
+
+static size_t width_of(const char *text)
+{
+  size_t width = 0;
+  for (struct glyph g; *text != '\0'; text += g.bytes) {
+    g = glyph_at(text);
+    width += g.width;
+  }
+  return width;
+}
+
+static bool is_one_of(uint32_t code, const uint32_t *codes)
+{
+  while (*codes != 0 && *codes != code) codes++;
+  return *codes != 0;
+}
+
+// Chinese has no spaces: a line may end beside each of its characters, but not before a comma or behind a bracket.
+static bool may_part(struct glyph before, struct glyph after)
+{
+  static const uint32_t closing[] = {0x3001, 0x3002, 0xFF0C, 0xFF1A, 0xFF1B, 0xFF01, 0xFF1F, 0xFF09, 0x201D, 0x300B, 0};
+  static const uint32_t opening[] = {0xFF08, 0x201C, 0x300A, 0};
+  return (before.width > 1 || after.width > 1) && !is_one_of(after.code, closing) && !is_one_of(before.code, opening);
+}
+
+// What stays on one line: a word, or a Chinese character with what belongs to it.
+static size_t word_at(const char *text, size_t *out_width)
+{
+  struct glyph g = glyph_at(text);
+  size_t len = g.bytes;
+  *out_width = g.width;
+  while (text[len] != '\0' && text[len] != ' ') {
+    struct glyph next = glyph_at(text + len);
+    if (may_part(g, next)) break;
+    len += next.bytes;
+    *out_width += next.width;
+    g = next;
+  }
+  return len;
+}
 
 static void put_spaces(struct buf *out, size_t count)
 {
@@ -23,19 +83,21 @@ static void put_wrapped(struct buf *out, const char *text, size_t at, size_t ind
   struct buf safe;
   buf_init(&safe, 1u << 20);
   cmdline_put_text(&safe, text);
+  size_t gap = 0;
   for (const char *word = buf_text(&safe) + strspn(buf_text(&safe), " "); *word != '\0';) {
-    size_t len = strcspn(word, " "), width = text_utf8_length(word, len);
-    if (at > indent && at + 1 + width > PAPER_TEXT_WIDTH) {
+    size_t width = 0, len = word_at(word, &width);
+    if (at > indent && at + gap + width > PAPER_TEXT_WIDTH) {
       buf_putc(out, '\n');
       put_spaces(out, indent);
       at = indent;
     } else if (at > indent) {
-      buf_putc(out, ' ');
-      at++;
+      put_spaces(out, gap);
+      at += gap;
     }
     buf_append(out, word, len);
     at += width;
     word += len;
+    gap = *word == ' ' ? 1 : 0;
     word += strspn(word, " ");
   }
   buf_release(&safe);
@@ -139,7 +201,7 @@ static void put_part(const struct paper_part *part, struct buf *out)
 {
   if (paper_part_rows(part) == 0 || part->table.is_not_mailed) return;
   struct layout l = measure(part);
-  buf_printf(out, "\n%s\n", part->table.title);
+  buf_printf(out, "\n%s\n", part->title);
   if (!part->table.is_listed && l.total <= PAPER_TEXT_WIDTH) {
     put_grid(part, &l, out);
     return;

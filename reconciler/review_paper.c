@@ -21,7 +21,7 @@ static const char *text_of(const json_t *doc, const char *pointer)
 static void add_totals(struct paper *p, const json_t *doc)
 {
   static const struct paper_column columns[] = {
-      {.title = "figure", .is_key = true}, {.title = "value"}, {.title = NULL}};
+      {.title = "figure", .is_key = true, .words = PAPER_WORDS " claim"}, {.title = "value"}, {.title = NULL}};
   static const struct paper_table table = {.id = "totals", .title = "In figures", .columns = columns, .is_tiles = true};
   const char *status;
   json_t *count;
@@ -41,7 +41,7 @@ static void add_totals(struct paper *p, const json_t *doc)
 static void add_stock(struct paper *p, const json_t *stock)
 {
   static const struct paper_column columns[] = {
-      {.title = "figure", .is_key = true}, {.title = "units"}, {.title = NULL}};
+      {.title = "figure", .is_key = true, .words = PAPER_WORDS}, {.title = "units"}, {.title = NULL}};
   static const struct paper_table table = {.id = "stock",
                                            .title = "Stock",
                                            .columns = columns,
@@ -221,7 +221,7 @@ static void add_refusals_over_time(struct paper *p, const json_t *doc, const str
 static void add_refusals(struct paper *p, const json_t *refusals)
 {
   static const struct paper_column columns[] = {
-      {.title = "reason", .is_key = true}, {.title = "refused"}, {.title = NULL}};
+      {.title = "reason", .is_key = true, .words = "code"}, {.title = "refused"}, {.title = NULL}};
   static const struct paper_table table = {.id = "refusals", .title = "Refused, by reason", .columns = columns};
   paper_doc_add_counts(p, &table, refusals);
 }
@@ -230,7 +230,7 @@ static void add_refusals(struct paper *p, const json_t *refusals)
 
 static void add_limits(struct paper *p, const json_t *limits)
 {
-  static const struct paper_column columns[] = {{.title = "period", .is_key = true},
+  static const struct paper_column columns[] = {{.title = "period", .is_key = true, .words = "period"},
                                                 {.title = "at most", .is_key = true},
                                                 {.title = "users and periods"},
                                                 {.title = "at the limit"},
@@ -256,7 +256,7 @@ static void add_causes(struct paper *p, const json_t *causes)
       {.title = "code", .is_key = true}, {.title = "claims"}, {.title = NULL}};
   static const struct paper_column letter_columns[] = {{.title = "fingerprint", .is_key = true},
                                                        {.title = "provider", .is_key = true},
-                                                       {.title = "cause"},
+                                                       {.title = "cause", .words = "cause"},
                                                        {.title = "letters"},
                                                        {.title = "open"},
                                                        {.title = NULL}};
@@ -285,7 +285,7 @@ static void add_sessions(struct paper *p, const json_t *sessions)
 {
   static const struct paper_column columns[] = {{.title = "code", .is_key = true},
                                                 {.title = "name", .is_minor = true},
-                                                {.title = "status", .is_minor = true},
+                                                {.title = "status", .is_minor = true, .words = "status"},
                                                 {.title = "start", .is_minor = true},
                                                 {.title = "claims", .is_drawn = true, .tone = 0},
                                                 {.title = "succeeded", .is_drawn = true, .tone = 1},
@@ -315,11 +315,16 @@ static void add_sessions(struct paper *p, const json_t *sessions)
 
 static void add_facts(struct paper *p, const json_t *doc, const json_t *subject)
 {
-  static const char *const names[][2] = {
-      {"name", "/name"}, {"kind", "/kind"}, {"status", "/status"}, {"event", "/eventCode"}, {"zone", "/timeZone"}};
-  for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-    const char *value = paper_doc_text(subject, names[i][1]);
-    if (value != NULL) paper_add_fact(p, names[i][0], value);
+  static const struct {
+    const char *name, *pointer, *words;
+  } facts[] = {{"name", "/name", NULL},
+               {"kind", "/kind", "kind"},
+               {"status", "/status", "status"},
+               {"event", "/eventCode", NULL},
+               {"zone", "/timeZone", NULL}};
+  for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
+    const char *value = paper_doc_text(subject, facts[i].pointer);
+    if (value != NULL) paper_add_fact_of(p, facts[i].name, value, facts[i].words);
   }
   paper_add_time_fact(p, "start", paper_doc_text(subject, "/startAt"));
   paper_add_time_fact(p, "end", paper_doc_text(subject, "/endAt"));

@@ -2,7 +2,7 @@
 // The parts of a review and of a night: figures, tables and charts.
 import {chart} from './charts.js';
 import {h} from './dom.js';
-import {clock, money, number, percent, shortTime, t, word} from './i18n.js';
+import {clock, language, money, number, percent, shortTime, t, word} from './i18n.js';
 import {badge, card, empty, note, stat, table, time} from './parts.js';
 import {to} from './router.js';
 
@@ -25,13 +25,14 @@ const COLOURS = {
   expired: 'chart-3',
 };
 
+// A link is asked for with the browser's language: it says which one the person chose here.
 export const downloads = (url, formats = ['json', 'csv', 'html']) =>
   formats.map((format) =>
     h(
       'a',
       {
         class: 'btn btn-sm btn-quiet',
-        href: `${url}${url.includes('?') ? '&' : '?'}format=${format}`,
+        href: `${url}${url.includes('?') ? '&' : '?'}format=${format}&language=${language()}`,
         download: format === 'html' ? null : true,
         target: format === 'html' ? '_blank' : null,
         rel: 'noopener',

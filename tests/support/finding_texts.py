@@ -43,9 +43,9 @@ def pieces(text):
 
 def is_said(piece, rows):
     """A piece of a row, with figures where the row has its marks; or a whole text that a row stands for."""
-    pattern = re.compile(MARK.join(re.escape(part) for part in piece.split("%s")))
+    pattern, longest = re.compile(MARK.join(re.escape(part) for part in piece.split("%s"))), max(piece.split("%s"), key=len)
     sample = piece.replace("%s", "7")
-    return any(pattern.search(row) for row in rows) or any(re.fullmatch(".+".join(map(re.escape, re.split("%[1-9]", row))), sample) for row in rows)
+    return any(pattern.search(row) for row in rows if longest in row) or any(re.fullmatch(".+".join(map(re.escape, re.split("%[1-9]", row))), sample) for row in rows)
 
 
 def main():

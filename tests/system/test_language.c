@@ -184,12 +184,70 @@ static void every_equation_is_told_in_chinese(void **state)
   http_answer_release(&a);
 }
 
+// --- reports
+
+static char *told(const struct stack *s, const char *path, const char *language)
+{
+  struct http_answer a;
+  char *headers = support_format("Accept-Language: %s\r\n", language);
+  http_call(&(struct http_request){.port = s->reconciler_port, .method = "GET", .path = path, .headers = headers}, &a);
+  if (a.status != 200) fail_msg("%s: %s", path, a.body);
+  char *body = mem_strdup(a.body), *tag = http_answer_header(&a, "Content-Language");
+  bool is_chinese = strstr(path, "language=zh") != NULL || (strcmp(language, "zh") == 0 && strstr(path, "=en") == NULL);
+  if (strstr(path, "=csv") == NULL) assert_string_equal(tag, is_chinese ? "zh" : "en");
+  mem_free(tag);
+  mem_free(headers);
+  http_answer_release(&a);
+  return body;
+}
+
+static void assert_report(const struct stack *s, const char *date, const char *query, const char *language,
+                          const char *expected)
+{
+  char *path = support_format("/v1/reports/%s?%s", date, query);
+  char *first = told(s, path, language), *second = told(s, path, language);
+  if (strstr(first, expected) == NULL) fail_msg("%s has no '%s': %s", path, expected, first);
+  assert_string_equal(first, second);
+  mem_free(first);
+  mem_free(second);
+  mem_free(path);
+}
+
+// What is kept of a night is one document; who reads it chooses the language, by header or in the link.
+static void reports_speak_the_readers_language(void **state)
+{
+  struct stack *s = *state;
+  sql_exec(s->sql, "update largesse.activity set start_at = start_at - interval '2 days' where code = 'open'");
+  // The daemon may have made it before there was a finding, or may be making it now.
+  WAIT_FOR(stack_command(s, "reconciler", (const char *const[]){"report", "night", "--again", NULL}, NULL) == 1, 20);
+  char *date = sql_text(s->sql, "select max(business_date)::text from largesse.night");
+  char *kept = sql_text(s->sql, "select md5(string_agg(n::text, '')) from largesse.night n");
+  assert_report(s, date, "format=html", "zh", "<html lang=\"zh-CN\">");
+  assert_report(s, date, "format=html", "zh", "夜间审计：1 项差异");
+  assert_report(s, date, "format=html", "en", "night: 1 finding");
+  assert_report(s, date, "format=html&language=zh", "en", "夜间审计：1 项差异");
+  assert_report(s, date, "format=html&language=en", "zh", "<html lang=\"en\">");
+  assert_report(s, date, "format=text", "zh", "下一步      将领取记录与提供方的对账单核对");
+  assert_report(s, date, "format=json", "zh", "领取 0 + 剩余 7 = 7；已占用 0；设置错误");
+  assert_report(s, date, "format=json", "en", "claims 0 + remaining 7 = 7; taken 0; set wrongly");
+  assert_report(s, date, "format=csv", "zh", "claims 0 + remaining 7 = 7; taken 0; set wrongly");
+  char *review = told(s, "/v1/activities/open/review?format=html", "zh");
+  assert_non_null(strstr(review, "<h1>活动 open 的回顾</h1>"));
+  char *still = sql_text(s->sql, "select md5(string_agg(n::text, '')) from largesse.night n");
+  assert_string_equal(kept, still);
+  mem_free(review);
+  mem_free(still);
+  mem_free(kept);
+  mem_free(date);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(refusals_speak_the_callers_language),
       cmocka_unit_test(findings_speak_the_callers_language),
       cmocka_unit_test(every_equation_is_told_in_chinese),
+      cmocka_unit_test(reports_speak_the_readers_language),
   };
   return cmocka_run_group_tests(tests, set_up, stack_tear_down);
 }
