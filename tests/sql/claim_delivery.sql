@@ -13,7 +13,7 @@ select largesse.activity_action('a', 'publish', 'test', null, null);
 create temp table accepted as
   select s.ord as user_id, s.claim_id, a.id as activity_id from largesse.activity a cross join lateral largesse.claim_submit(a.id,
     array(select 'b' || n from generate_series(1, 8) n), array(select n::bigint from generate_series(1, 8) n),
-    array(select 1 + n % 2 from generate_series(1, 8) n), array_fill(null::text, array[8]), '5 s') s where s.ord > 0;
+    array(select 1 + n % 2 from generate_series(1, 8) n), array_fill(null::text, array[8]), '1 hour') s where s.ord > 0;
 create function probe.take(i_user int, i_attempt int, i_provider text default 'simulator') returns text language sql as $$
   select coalesce((select t.doing || ' ' || t.attempt || ' tries ' || t.tries || ' trust ' || (t.trust_in_ms > 0)
     from accepted a cross join lateral largesse.claim_take(array[a.activity_id], array[a.claim_id], array[i_attempt], '10 s', '4 s', i_provider) t

@@ -187,3 +187,24 @@ size_t claim_count(const struct claim_answer *answers, size_t count, int status,
     n += answers[i].status == status && (code == NULL || strcmp(answers[i].code, code) == 0);
   return n;
 }
+
+static double slowest_of(const struct claim_answer *answers, size_t count)
+{
+  double slowest = 0;
+  for (size_t i = 0; i < count; i++)
+    if (answers[i].seconds > slowest) slowest = answers[i].seconds;
+  return slowest;
+}
+
+char *claim_summary(const struct claim_answer *answers, size_t count)
+{
+  struct buf out;
+  buf_init(&out, 65536);
+  for (size_t i = 0; i < count; i++) {
+    const struct claim_answer *a = &answers[i];
+    if (claim_count(answers, i, a->status, a->code) > 0) continue;  // counted already
+    buf_printf(&out, "%zu x %d %s, ", claim_count(answers, count, a->status, a->code), a->status, a->code);
+  }
+  buf_printf(&out, "the slowest after %.2f s", slowest_of(answers, count));
+  return buf_take(&out);
+}

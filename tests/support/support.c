@@ -20,6 +20,7 @@
 #define PORT_FIRST        12000
 #define PORTS_PER_PROGRAM 50
 #define PORT_BLOCKS       400
+#define STALLED_MAX       0.75
 
 void support_die(const char *format, ...)
 {
@@ -163,10 +164,38 @@ void support_sleep(double seconds)
   while (nanosleep(&t, &t) != 0 && errno == EINTR) {}
 }
 
+// Seconds since the machine's start in which at least one process waited for what `of` names.
+static double pressure(const char *of)
+{
+  char path[64], line[128] = "";
+  (void)snprintf(path, sizeof path, "/proc/pressure/%s", of);
+  FILE *f = fopen(path, "re");
+  if (f == NULL) return 0;
+  const char *total = fgets(line, sizeof line, f) != NULL ? strstr(line, "total=") : NULL;
+  (void)fclose(f);
+  return total != NULL ? strtod(total + strlen("total="), NULL) / 1e6 : 0;
+}
+
+struct stopwatch stopwatch_start(void)
+{
+  return (struct stopwatch){.begin = support_now(), .stalled = pressure("cpu") + pressure("io")};
+}
+
+double stopwatch_seconds(const struct stopwatch *w)
+{
+  double elapsed = support_now() - w->begin, stalled = pressure("cpu") + pressure("io") - w->stalled;
+  return elapsed - (stalled < STALLED_MAX * elapsed ? stalled : STALLED_MAX * elapsed);
+}
+
+double stopwatch_slowness(const struct stopwatch *w)
+{
+  double elapsed = support_now() - w->begin, counted = stopwatch_seconds(w);
+  return counted > 0 && elapsed > counted ? elapsed / counted : 1;
+}
+
 struct waiting waiting_start(double seconds)
 {
-  double now = support_now();
-  return (struct waiting){.begin = now, .end = now + seconds, .step = 0.005};
+  return (struct waiting){.watch = stopwatch_start(), .seconds = seconds, .step = 0.005};
 }
 
 double waiting_patience(double seconds)
@@ -177,7 +206,7 @@ double waiting_patience(double seconds)
 
 bool waiting_more(struct waiting *w)
 {
-  if (support_now() >= w->end) return false;
+  if (stopwatch_seconds(&w->watch) >= w->seconds) return false;
   support_sleep(w->step);
   if (w->step < 0.1) w->step *= 1.5;
   return true;

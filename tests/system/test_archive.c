@@ -245,7 +245,7 @@ static void an_interrupted_detaching_is_gone_on_with(void **state)
 
 static int late_callback(struct stack *s)
 {
-  char secret[256] = "", *body, *at = support_format("%lld", (long long)time(NULL));
+  char secret[256] = "", *body;
   FILE *f = fopen(s->callback_secret, "re");
   assert_non_null(f);
   assert_non_null(fgets(secret, sizeof secret, f));
@@ -259,9 +259,10 @@ static int late_callback(struct stack *s)
   struct signature *signature = signature_new();
   struct buf header;
   buf_init(&header, 512);
-  signature_webhook_sign(signature, secret, strlen(secret), "late", (int64_t)time(NULL), body, strlen(body), &header);
-  char *headers =
-      support_format("webhook-id: late\r\nwebhook-timestamp: %s\r\nwebhook-signature: %s\r\n", at, buf_text(&header));
+  int64_t at = time(NULL);  // one instant, signed and told
+  signature_webhook_sign(signature, secret, strlen(secret), "late", at, body, strlen(body), &header);
+  char *headers = support_format("webhook-id: late\r\nwebhook-timestamp: %lld\r\nwebhook-signature: %s\r\n",
+                                 (long long)at, buf_text(&header));
   struct http_answer answer;
   http_call(&(struct http_request){.port = s->fulfiller_port,
                                    .method = "POST",
@@ -275,7 +276,6 @@ static int late_callback(struct stack *s)
   buf_release(&header);
   mem_free(headers);
   mem_free(body);
-  mem_free(at);
   return status;
 }
 

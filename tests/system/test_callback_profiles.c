@@ -52,7 +52,7 @@ static void assert_profile(struct callback_rig *rig, const char *profile, const 
   delivery_script(s, user,
                   "[{\"status\":202,\"effect\":\"none\",\"callback\":{\"delayMs\":300,\"copies\":2,\"gapMs\":100}}]");
   delivery_script(s, user + 1,
-                  "[{\"status\":202,\"effect\":\"none\",\"callback\":{\"delayMs\":5000,\"status\":\"FAILED\"}}]");
+                  "[{\"status\":202,\"effect\":\"none\",\"callback\":{\"delayMs\":6000,\"status\":\"FAILED\"}}]");
   delivery_script(s, user + 2,
                   "[{\"status\":202,\"effect\":\"none\",\"callback\":{\"delayMs\":300,\"sign\":\"bad\"}}]");
   delivery_script(s, user + 3,

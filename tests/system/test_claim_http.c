@@ -42,7 +42,7 @@ static int set_up(void **state)
 static bool talk(struct stack *s, const char *bytes, size_t len, struct buf *out)
 {
   buf_init(out, 1024 * 1024);
-  return http_raw(s->scheduler_ports[0], bytes, len, 2000, out);
+  return http_raw(s->scheduler_ports[0], bytes, len, 10000, out);
 }
 
 static bool begins(const struct buf *b, const char *status_line)
@@ -154,7 +154,7 @@ static void expect_is_answered_at_once(void **state)
     while (body.len < 2048) buf_putc(&body, ' ');
     int fd = http_connect(s->scheduler_ports[0]);
     assert_true(fd >= 0);
-    double begin = support_now();
+    struct stopwatch watch = stopwatch_start();
     char *head = support_format(HEAD "Expect: 100-continue\r\nContent-Length: %zu\r\n\r\n", body.len), answer[4096];
     assert_int_equal(send(fd, head, strlen(head), MSG_NOSIGNAL), strlen(head));
     ssize_t n = recv(fd, answer, sizeof answer - 1, 0);
@@ -166,7 +166,7 @@ static void expect_is_answered_at_once(void **state)
     assert_true(n > 0);
     answer[n] = '\0';
     if (strncmp(answer, "HTTP/1.1 201 ", 13) != 0) fail_msg("%s", answer);
-    double took = support_now() - begin;
+    double took = stopwatch_seconds(&watch);
     if (took < best) best = took;
     (void)close(fd);
     mem_free(head);
@@ -252,7 +252,8 @@ static void slow_senders_do_not_hold_the_server(void **state)
   static const char slow_head[] = "POST /v1/claims HTTP/1.1\r\nHost: x\r\nX-Slow: ",
                     slow_body[] = HEAD "Content-Length: 5000\r\n\r\n{\"activityCode\":\"";
   int fds[SLOW];
-  double closed_at[SLOW] = {0}, begin = support_now(), slowest = 0;
+  struct stopwatch watch = stopwatch_start();
+  double closed_at[SLOW] = {0}, slowest = 0;
   for (int i = 0; i < SLOW; i++) {
     const char *start = i % 2 == 0 ? slow_head : slow_body;
     fds[i] = http_connect(s->scheduler_ports[0]);
@@ -260,19 +261,20 @@ static void slow_senders_do_not_hold_the_server(void **state)
     assert_int_equal(send(fds[i], start, strlen(start), MSG_NOSIGNAL), strlen(start));
   }
   int clicks = 0;
-  while (drip(fds, closed_at, begin) > 0 && support_now() - begin < 4 * REQUEST_SECONDS) {
+  while (drip(fds, closed_at, watch.begin) > 0 && support_now() - watch.begin < 8 * REQUEST_SECONDS) {
     struct claim_click click = claim_click(s->scheduler_ports[0], CODE, 1, "meanwhile-%d", clicks++);
     struct claim_answer a = claim_send(&click);
     assert_int_equal(a.status, 201);
     if (a.seconds > slowest) slowest = a.seconds;
     (void)poll(NULL, 0, 100);  // the pace of the slow senders
   }
-  assert_true(clicks > 5);
-  if (slowest > 1) fail_msg("a claim took %.2f s meanwhile", slowest);
+  double slowness = stopwatch_slowness(&watch);
+  assert_true(clicks * slowness > 5);
+  if (slowest > slowness) fail_msg("a claim took %.2f s meanwhile", slowest);
   for (int i = 0; i < SLOW; i++) {
     if (fds[i] >= 0) fail_msg("connection %d is still open", i);
     // Each byte was in time; the whole was not.
-    if (closed_at[i] < REQUEST_SECONDS - 0.5 || closed_at[i] > REQUEST_SECONDS + 2)
+    if (closed_at[i] < REQUEST_SECONDS - 0.5 || closed_at[i] > REQUEST_SECONDS + 2 * slowness)
       fail_msg("connection %d was closed after %.1f s", i, closed_at[i]);
   }
 }

@@ -14,7 +14,7 @@
 #include "tests/support/stack.h"
 #include "tests/support/support.h"
 
-#define MEMORY_SECONDS 1.5  // answers from memory follow within a second; the rest is for a busy machine
+#define MEMORY_SECONDS 1.5  // answers from memory follow within a second
 #define PAUSES         5
 
 static int set_up(void **state)

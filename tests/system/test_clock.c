@@ -126,6 +126,8 @@ static double make_before_due(struct stack *s, char out_code[CODE_BYTES])
     if (sql_bool(s->sql, "select largesse.clock_now() < min(start_at) from largesse.activity where code like '%s-%%'",
                  out_code))
       return took;
+    // The clock need not move these once more at their end.
+    sql_exec(s->sql, "update largesse.activity set status = 'archived' where code like '%s-%%'", out_code);
   }
   fail_msg("a thousand activities are not made in %d s", lead / 2);
   return 0;
@@ -193,10 +195,12 @@ static void assert_refused_at_once(struct stack *s, int port, int first)
     (void)snprintf(codes[i], sizeof codes[i], "missed-%d", first + i * (ACTIVITIES / CLICKS));
     clicks[i] = claim_click(port, codes[i], i + 1, "missed-%d-%d", first, i);
   }
+  struct stopwatch watch = stopwatch_start();
   claim_send_all(clicks, CLICKS, answers);
-  assert_int_equal(claim_count(answers, CLICKS, 410, "ENDED"), CLICKS);
-  for (int i = 0; i < CLICKS; i++)
-    if (answers[i].seconds > 1) fail_msg("an answer took %.2f s", answers[i].seconds);
+  double seconds = stopwatch_seconds(&watch);
+  char *said = claim_summary(answers, CLICKS);
+  if (claim_count(answers, CLICKS, 410, "ENDED") != CLICKS || seconds > 1) fail_msg("%s; %.2f s in all", said, seconds);
+  mem_free(said);
   assert_int_equal(sql_int(s->sql, "select count(*) from largesse.claim"), 0);
 }
 

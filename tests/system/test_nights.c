@@ -3,6 +3,7 @@
 // change; whoever is killed or stopped in the midst leaves it to the other; the same night twice is the same bytes.
 // Field case B29.
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -54,6 +55,24 @@ static int tear_down(void **state)
 static void clock_to(struct stack *s, const char *instant)
 {
   sql_exec(s->sql, "select largesse.clock_set(timestamptz '%s' - clock_timestamp())", instant);
+}
+
+// While the clock is set to one instant after the other nobody looks at it: what is due on the way there would be
+// begun, and would be late at the next.
+static void nobody_looks(struct rig *rig)
+{
+  process_signal(rig->stack->reconciler, SIGSTOP);
+  process_signal(rig->second, SIGSTOP);
+  WAIT_FOR(sql_int(rig->stack->sql,
+                   "select count(*) from pg_stat_activity where datname = current_database() and application_name like "
+                   "'reconciler%%' and state = 'active'") == 0,
+           10);
+}
+
+static void they_look_again(struct rig *rig)
+{
+  process_signal(rig->stack->reconciler, SIGCONT);
+  process_signal(rig->second, SIGCONT);
 }
 
 static void claim_at(struct stack *s, const char *instant, int user)
@@ -112,16 +131,21 @@ static void make_activity(struct stack *s)
 
 static void one_report_where_clocks_are_put_forward(void **state)
 {
-  struct stack *s = ((struct rig *)*state)->stack;
+  struct rig *rig = *state;
+  struct stack *s = rig->stack;
+  nobody_looks(rig);
   make_activity(s);
   claim_at(s, "2027-03-27 22:59:50Z", 1);
   claim_at(s, "2027-03-27 23:00Z", 2);     // 28 March, 00:00
   claim_at(s, "2027-03-28 00:59:50Z", 3);  // 01:59:50
   clock_to(s, "2027-03-28 01:00:00Z");     // 03:00: there is no 02:00
+  they_look_again(rig);
   WAIT_FOR(is_reported(s, "2027-03-27"), 20);
+  nobody_looks(rig);
   claim_at(s, "2027-03-28 21:59:50Z", 4);
   claim_at(s, "2027-03-28 22:00Z", 5);  // 29 March, 00:00
   clock_to(s, "2027-03-29 00:00:00Z");
+  they_look_again(rig);
   WAIT_FOR(is_reported(s, "2027-03-28"), 20);
   check_report(s, "2027-03-27", "1 24 2027-03-26T23:00:00.000000Z 2027-03-27T23:00:00.000000Z");
   check_report(s, "2027-03-28", "3 23 2027-03-27T23:00:00.000000Z 2027-03-28T22:00:00.000000Z");
@@ -130,18 +154,23 @@ static void one_report_where_clocks_are_put_forward(void **state)
 // The nights between are more than are caught up.
 static void one_report_where_clocks_are_put_back(void **state)
 {
-  struct stack *s = ((struct rig *)*state)->stack;
+  struct rig *rig = *state;
+  struct stack *s = rig->stack;
   clock_to(s, "2027-03-30 00:00:00Z");
   WAIT_FOR(is_reported(s, "2027-03-29"), 20);
+  nobody_looks(rig);
   claim_at(s, "2027-10-30 21:59:50Z", 6);
   claim_at(s, "2027-10-30 22:00Z", 7);  // 31 October, 00:00
   clock_to(s, "2027-10-31 00:00:00Z");  // 02:00 for the first time
+  they_look_again(rig);
   WAIT_FOR(is_reported(s, "2027-10-29") && is_reported(s, "2027-10-30"), 20);
+  nobody_looks(rig);
   claim_at(s, "2027-10-31 00:30Z", 8);  // 02:30
   claim_at(s, "2027-10-31 01:30Z", 9);  // 02:30 once more; 02:00 has been twice
   claim_at(s, "2027-10-31 22:59:50Z", 10);
   claim_at(s, "2027-10-31 23:00Z", 11);
   clock_to(s, "2027-11-01 01:00:00Z");
+  they_look_again(rig);
   WAIT_FOR(is_reported(s, "2027-10-31"), 20);
   check_report(s, "2027-10-31", "4 25 2027-10-30T22:00:00.000000Z 2027-10-31T23:00:00.000000Z");
 }
