@@ -4,8 +4,8 @@
 #include "reconciler/app.h"
 
 #include "common/daemon_tables.h"
-#include "common/message_tables.h"
 #include "reconciler/commands.h"
+#include "reconciler/messages.h"
 #include "reconciler/routes.h"
 
 int main(int argc, char **argv)
@@ -14,7 +14,7 @@ int main(int argc, char **argv)
       .name = "reconciler",
       .conf_table = reconciler_conf_table(),
       DAEMON_TABLES,
-      .messages = &message_catalogue,
+      .messages = reconciler_messages(),
       .commands = reconciler_commands(),
       .routes = reconciler_routes(),
       .start = app_start,

@@ -103,8 +103,10 @@ int night_command_night(const void *config, struct log *log, int argc, char **ar
   struct cli c = reconciler_cli("report night", REPORT_NIGHT_USAGE);
   const struct reconciler_conf *conf = config;
   struct night_options o = {.again = false};
-  const struct cmdline_option options[] = {
-      {"--format", &o.report.format, NULL}, {"--output", &o.report.output, NULL}, {"--again", NULL, &o.again}};
+  const struct cmdline_option options[] = {{"--format", &o.report.format, NULL},
+                                           {"--language", &o.report.language, NULL},
+                                           {"--output", &o.report.output, NULL},
+                                           {"--again", NULL, &o.again}};
   char why[CMDLINE_WHY_BYTES] = "";
   size_t words = 0;
   if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK) return cli_misused(&c, why);

@@ -4,7 +4,7 @@
 
 #include "common/log.h"
 
-#define REPORT_NIGHT_USAGE "[DATE] [--again] [--format text|json|csv|html] [--output FILE]"
+#define REPORT_NIGHT_USAGE "[DATE] [--again] [--format text|json|csv|html] [--language en|zh] [--output FILE]"
 #define REPORT_LIST_USAGE  "[--limit N] [--after DATE] [--format text|json]"
 
 int night_command_night(const void *config, struct log *log, int argc, char **argv);

@@ -65,6 +65,7 @@ static const char style[] =
     "th{font-weight:600}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:"
     "nowrap}\n"
     "td.long{min-width:11rem}table.narrow{width:auto;min-width:min(26rem,100%)}tbody tr:last-child>*{border-bottom:0}\n"
+    ":lang(zh) tbody th{min-width:7em}\n"
     "footer{color:var(--soft);font-size:.85rem}\n"
     "@media (max-width:56rem){.drawn{grid-template-columns:minmax(0,1fr)}main{padding:1rem .75rem}"
     "section{padding:.9rem .8rem}}\n"

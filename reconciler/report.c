@@ -16,6 +16,8 @@ enum result report_format_parse(const char *name, enum report_format *out_format
   return RESULT_INVALID;
 }
 
+bool report_format_is_told(enum report_format format) { return format == REPORT_TEXT || format == REPORT_HTML; }
+
 void report_put(const struct audit_report *report, enum report_format format, struct buf *out)
 {
   switch (format) {

@@ -11,6 +11,8 @@ enum report_format { REPORT_TEXT, REPORT_JSON, REPORT_CSV, REPORT_HTML };
 
 // "text", "json", "csv", "html"; else RESULT_INVALID.
 MUST_CHECK enum result report_format_parse(const char *name, enum report_format *out_format);
+// What people read, in their language: text and HTML. Programs read the others by their English names.
+bool report_format_is_told(enum report_format format);
 void report_put(const struct audit_report *report, enum report_format format, struct buf *out);
 
 // One line without its end: "audit: clean", "audit: 2 findings (1 critical, 1 high; 1 opened, 1 open)".

@@ -10,6 +10,7 @@
 #include "common/signature.h"
 #include "common/text.h"
 #include "reconciler/call.h"
+#include "reconciler/messages.h"
 #include "reconciler/review.h"
 #include "reconciler/review_paper.h"
 
@@ -55,9 +56,6 @@ static void put_policy(struct web_request *web)
   signature_free(s);
 }
 
-// What people read; CSV has English names for programs.
-static bool is_told(enum report_format format) { return format == REPORT_HTML || format == REPORT_TEXT; }
-
 static void reply_page(struct web_request *web, enum report_format format, const struct buf *page, const char *name)
 {
   static const char *const types[] = {[REPORT_TEXT] = "text/plain; charset=utf-8",
@@ -71,7 +69,7 @@ static void reply_page(struct web_request *web, enum report_format format, const
     return;
   }
   if (format == REPORT_HTML) put_policy(web);
-  if (is_told(format)) web_reply_language(web);
+  if (report_format_is_told(format)) web_reply_language(web);
   if (format == REPORT_CSV) {
     (void)snprintf(disposition, sizeof disposition, "attachment; filename=\"%s.csv\"", name);
     web_reply_header(web, "Content-Disposition", disposition);
@@ -95,7 +93,7 @@ void report_api_reply(struct web_request *web, enum report_format format, const 
   }
   buf_init(&page, PAGE_BYTES_MAX);
   struct paper *p = kind->paper_fn(json);
-  if (is_told(format) && web_wants_chinese(web)) paper_tell_chinese(p, ((struct app *)web_context(web))->rt->messages);
+  if (report_format_is_told(format) && web_wants_chinese(web)) paper_tell_chinese(p, reconciler_messages());
   paper_put(p, format, doc, len, &page);
   reply_page(web, format, &page, name);
   paper_free(p);

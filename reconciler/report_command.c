@@ -9,6 +9,7 @@
 #include "common/jsonx.h"
 #include "common/text.h"
 #include "reconciler/cli.h"
+#include "reconciler/messages.h"
 #include "reconciler/night_paper.h"
 #include "reconciler/review.h"
 #include "reconciler/review_paper.h"
@@ -19,6 +20,9 @@ const char *report_options_fault(struct report_options *o)
   o->report_format = REPORT_TEXT;
   if (o->format != NULL && report_format_parse(o->format, &o->report_format) != RESULT_OK)
     return "--format must be text, json, csv or html";
+  int language = 0;
+  if (o->language != NULL && !cmdline_choice(o->language, "en|zh", &language)) return "--language must be en or zh";
+  o->is_chinese = language == 1;
   return NULL;
 }
 
@@ -27,6 +31,7 @@ int report_print(struct cli *c, const char *doc, size_t len, const json_t *json,
 {
   struct buf text;
   struct paper *p = paper_fn(json);
+  if (o->is_chinese && report_format_is_told(o->report_format)) paper_tell_chinese(p, reconciler_messages());
   buf_init(&text, REPORT_BYTES_MAX);
   paper_put(p, o->report_format, doc, len, &text);
   int exit_code = cli_write(c, &text, o->output);
@@ -53,11 +58,12 @@ static int print_rows(struct cli *c, const struct db_rows *rows, size_t column, 
 static bool read_words(struct cli *c, int argc, char **argv, size_t words_max, size_t *out_words,
                        struct report_options *o)
 {
-  const struct cmdline_option options[] = {{"--format", &o->format, NULL}, {"--output", &o->output, NULL}};
+  const struct cmdline_option options[] = {
+      {"--format", &o->format, NULL}, {"--language", &o->language, NULL}, {"--output", &o->output, NULL}};
   char why[CMDLINE_WHY_BYTES] = "";
   size_t words = 0;
   const char *fault = NULL;
-  *o = (struct report_options){NULL, NULL, REPORT_TEXT};
+  *o = (struct report_options){.report_format = REPORT_TEXT};
   if (cmdline_parse(options, ARRAY_LEN(options), argc, argv, &words, why) != RESULT_OK)
     fault = why;
   else if (words == 0 || words > words_max)

@@ -6,17 +6,18 @@
 #include "common/log.h"
 #include "reconciler/report_api.h"
 
-#define REPORT_COMPARE_USAGE  "DATE [DATE] [--format text|json|csv|html] [--output FILE]"
-#define REPORT_ACTIVITY_USAGE "CODE [--format text|json|csv|html] [--output FILE]"
-#define REPORT_EVENT_USAGE    "CODE [--format text|json|csv|html] [--output FILE]"
+#define REPORT_COMPARE_USAGE  "DATE [DATE] [--format text|json|csv|html] [--language en|zh] [--output FILE]"
+#define REPORT_ACTIVITY_USAGE "CODE [--format text|json|csv|html] [--language en|zh] [--output FILE]"
+#define REPORT_EVENT_USAGE    "CODE [--format text|json|csv|html] [--language en|zh] [--output FILE]"
 
 int report_command_compare(const void *config, struct log *log, int argc, char **argv);
 int report_command_activity(const void *config, struct log *log, int argc, char **argv);
 int report_command_event(const void *config, struct log *log, int argc, char **argv);
 
 struct report_options {
-  const char *format, *output;  // as given; NULL: text, standard output
+  const char *format, *language, *output;  // as given; NULL: text, English, standard output
   enum report_format report_format;
+  bool is_chinese;
 };
 // NULL, or what is wrong with them.
 const char *report_options_fault(struct report_options *o);

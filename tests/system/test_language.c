@@ -231,6 +231,12 @@ static void reports_speak_the_readers_language(void **state)
   assert_report(s, date, "format=json", "zh", "领取 0 + 剩余 7 = 7；已占用 0；设置错误");
   assert_report(s, date, "format=json", "en", "claims 0 + remaining 7 = 7; taken 0; set wrongly");
   assert_report(s, date, "format=csv", "zh", "claims 0 + remaining 7 = 7; taken 0; set wrongly");
+  struct buf out;
+  buf_init(&out, 1 << 20);
+  const char *const mail[] = {"report", "night", date, "--language", "zh", NULL};
+  assert_int_equal(stack_command(s, "reconciler", mail, &out), 1);
+  assert_non_null(strstr(buf_text(&out), "\n夜间审计：1 项差异\n"));
+  buf_release(&out);
   char *review = told(s, "/v1/activities/open/review?format=html", "zh");
   assert_non_null(strstr(review, "<h1>活动 open 的回顾</h1>"));
   char *still = sql_text(s->sql, "select md5(string_agg(n::text, '')) from largesse.night n");

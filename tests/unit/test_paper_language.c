@@ -167,14 +167,14 @@ static void a_page_is_told_and_data_stays(void **state)
   char *first = put(0, true, REPORT_HTML), *second = put(0, true, REPORT_HTML), *seen = put(2, true, REPORT_HTML);
   assert_has(first, (const char *const[]){
                         "<html lang=\"zh-CN\">", "<h1>2026-01-08 夜间报告（Asia/Tokyo）</h1>",
-                        "夜间审计：2 项差异，1 项审计未完成，数字有变", "<dt>已审计</dt><dd>1 个活动</dd>",
+                        "夜间审计：2 项差异，1 项审计未完成，数据有变", "<dt>已审计</dt><dd>1 个活动</dd>",
                         "<h2>差异</h2>", "<th scope=\"row\">库存与领取不符</th>", "<td>严重</td>",
                         "领取 3 + 剩余 6 = 9；已占用 4；扣库存无记录", "<th scope=\"row\">claims</th>", "<td>奖励</td>",
                         "<td>被拒绝</td>", "<th scope=\"row\">已领完</th>", "收款净额", "<td>claims</td>", NULL});
   assert_string_equal(first, second);
   assert_has(seen, (const char *const[]){"<h1>活动 claims 的回顾</h1>", "库存与领取不符：多 2 份", "<dd>none</dd>",
                                          "<dd>选号</dd>", "<span>已撤回</span>", "<li>", "已领完", ">每天</th>",
-                                         "数字见旁边的表格。", NULL});
+                                         "数据见旁边的表格。", NULL});
   mem_free(first);
   mem_free(second);
   mem_free(seen);
