@@ -2,7 +2,9 @@
 // Calls to the reconciler: JSON in and out, the session's token, faults as one kind of error.
 import {language, t} from './i18n.js';
 
-const state = {csrf: '', offset: 0};
+const state = {csrf: null, offset: 0};  // null: nobody is signed in
+
+const SESSION = 'v1/session';
 
 export class ApiError extends Error {
   constructor(status, problem) {
@@ -16,7 +18,7 @@ export class ApiError extends Error {
 }
 
 export const setToken = (csrf) => {
-  state.csrf = csrf ?? '';
+  state.csrf = csrf ?? null;
 };
 
 // The database's clock, as far as this browser knows it.
@@ -57,7 +59,10 @@ export async function call(url, options = {}) {
     cache: 'no-store',
     headers: {Accept: 'application/json', 'Accept-Language': language(), ...headers},
   };
-  if (method !== 'GET' && state.csrf !== '') init.headers['X-CSRF-Token'] = state.csrf;
+  if (method !== 'GET' && state.csrf === null && url !== SESSION)
+    // Heard of by another call, while a dialog was open.
+    throw new ApiError(401, {title: t('The session has ended'), detail: t('Nothing was done. Close this and sign in again.')});
+  if (method !== 'GET' && state.csrf) init.headers['X-CSRF-Token'] = state.csrf;
   if (body !== undefined) {
     init.headers['Content-Type'] = type ?? 'application/json';
     init.body = type === undefined ? JSON.stringify(body) : body;

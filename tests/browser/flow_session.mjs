@@ -44,8 +44,15 @@ flow('a wrong key is refused, the right one signs in, signing out ends it everyw
 
 flow('a session that ends elsewhere brings the way in, and afterwards the same page', {}, async (at) => {
   await at.show('providers');
+  await at.page.locator('#action-pause').first().click();
+  await at.page.locator('dialog [name=reason]').fill('maintenance');
   sql("update largesse.console_session set expires_at = largesse.clock_now() - interval '1 s'");
-  await at.page.locator('#sign-in').waitFor();  // found out by the next look at the providers
+  await at.page.locator('#sign-in').waitFor({state: 'attached'});  // found out by the next look at the providers, behind the dialog
+  await at.page.locator('#action-confirm').click();
+  await at.see('The session has ended', 'dialog');
+  assert.equal(await at.page.locator('dialog [name=reason]').inputValue(), 'maintenance');
+  await at.page.keyboard.press('Escape');
+  await at.dialogGone();
   await typeKey(at, KEYS.operator);
   await at.see('Providers', '#title');
 });
