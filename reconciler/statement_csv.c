@@ -26,6 +26,7 @@ struct statement_csv {
   int64_t skipped;                  // lines before the header
   bool after_cr;                    // that of one of them
   bool has_header;                  // it has been read, or there is none
+  size_t width;                     // columns of the header; 0: there is none
   size_t places[STATEMENT_FIELDS];  // from 1; 0: there is none
   size_t footers;
   struct held_row held[FOOTERS_MAX];
@@ -65,10 +66,25 @@ static void find_column(struct statement_csv *c, size_t field, int64_t line, con
   (void)statement_sink_refuse(c->sink, line, why);
 }
 
+// What stands behind the header's columns has slipped there: a sign between digits, or a text with the delimiter, that
+// is not quoted. Empty cells are only badly written.
+static bool is_too_wide(const struct statement_csv *c, const struct csv_cell *cells, size_t count)
+{
+  if (c->width == 0) return false;
+  for (size_t i = c->width; i < count && i < CSV_CELLS_MAX; i++)
+    if (!names(cells[i], "")) return true;
+  return count > CSV_CELLS_MAX;
+}
+
 static void take_row(struct statement_csv *c, int64_t line, const struct csv_cell *cells, size_t count)
 {
   struct statement_text fields[STATEMENT_FIELDS] = {{NULL, 0}};
   char why[STATEMENT_WHY_BYTES];
+  if (is_too_wide(c, cells, count)) {
+    (void)snprintf(why, sizeof why, "the row has %zu columns, the header has %zu", count, c->width);
+    (void)statement_sink_refuse(c->sink, line, why);
+    return;
+  }
   for (size_t i = 0; i < STATEMENT_FIELDS; i++) {
     size_t place = c->places[i];
     if (place == 0) continue;
@@ -135,7 +151,11 @@ static void on_row(void *ctx, int64_t line, const struct csv_cell *cells, size_t
     return;
   }
   c->has_header = true;
-  for (size_t i = 0; i < STATEMENT_FIELDS; i++) find_column(c, i, line, cells, count);
+  c->width = count;
+  for (size_t i = 0; i < STATEMENT_FIELDS; i++) {
+    find_column(c, i, line, cells, count);
+    if (c->places[i] > c->width) c->width = c->places[i];  // by its number, without a name
+  }
 }
 
 struct statement_csv *statement_csv_new(struct statement_sink *sink)

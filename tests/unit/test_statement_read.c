@@ -104,6 +104,10 @@ static void marks_and_quotes(void **state)
   text_reads_as(profile, "id;note\n1-2;5\n", "line 1: the header has no column 'amount'");
   text_reads_as(profile, "id;amount;note;amount\n1-2;5;x;6\n", "line 1: the header has the column 'amount' twice");
   text_reads_as(profile, "id;amount;note\n1-2;5;x\n1-3;6\n", "line 3: the row has 2 columns, note is the 3.");
+  text_reads_as(profile, "id;amount;note\n1-2;5;x\n1-3;6;y;z\n", "line 3: the row has 4 columns, the header has 3");
+  text_reads_as(profile, "id;amount;note\n1-2;5;x; ;\n", "2:credit 1-2=1/2 5 #x; ");
+  text_reads_as("delimiter: ';', columns: {request_id: id, amount: amount, ref: 4}", "id;amount;note\n1-2;5;x;r\n",
+                "2:credit 1-2=1/2 5 #r; ");
   text_reads_as(profile, "", "there is no header: the file is empty");
 }
 
