@@ -12,7 +12,10 @@
 #include <jansson.h>
 #include <cmocka.h>
 
+#include "common/compiler.h"
+#include "common/jsonx.h"
 #include "common/mem.h"
+#include "tests/support/http.h"
 #include "tests/support/stack.h"
 #include "tests/support/support.h"
 
@@ -26,6 +29,7 @@ static int set_up(void **state)
       "LARGESSE_RECONCILER__STATEMENTS__SIMULATOR_B__TIME_ZONE=America/Vancouver",
       "LARGESSE_RECONCILER__STATEMENTS__SIMULATOR_B__FALLBACK=[user_amount_date]",
       "LARGESSE_RECONCILER__OPERATIONS__RATE=10000",
+      "LARGESSE_RECONCILER__NIGHT__ENABLED=false",
       NULL,
   };
   struct server *server = server_start();
@@ -127,6 +131,43 @@ static void causes_are_told_apart(void **state)
   }
 }
 
+// Figures and amounts alone need no words.
+static bool is_told(const char *text)
+{
+  bool has_words = false, has_chinese = false;
+  for (; text != NULL && *text != '\0'; text++) {
+    has_chinese = has_chinese || (unsigned char)*text >= 0xE4;
+    has_words = has_words || (text[0] >= 'a' && text[0] <= 'z' && text[1] >= 'a' && text[1] <= 'z');
+  }
+  return has_chinese || !has_words;
+}
+
+// Also what was expected and what was there, with all that is optional in it.
+static void every_fault_is_told_in_chinese(void **state)
+{
+  struct stack *s = *state;
+  static const char *const members[] = {"/expected", "/actual", "/explanation", "/cause", "/nextStep", "/repair/text"};
+  struct http_answer a;
+  stack_start_reconciler(s);
+  http_call(&(struct http_request){.port = s->reconciler_port,
+                                   .method = "GET",
+                                   .path = "/v1/findings?limit=1000",
+                                   .headers = "Accept-Language: zh\r\n"},
+            &a);
+  json_t *doc = http_answer_json(&a), *items = json_object_get(doc, "items");
+  assert_true(json_array_size(items) >= 40);
+  for (size_t i = 0; i < json_array_size(items); i++) {
+    const json_t *item = json_array_get(items, i);
+    for (size_t k = 0; k < ARRAY_LEN(members); k++) {
+      const char *text = json_string_value(jsonx_pointer(item, members[k]));
+      if (!is_told(text)) fail_msg("%s: %s", json_string_value(json_object_get(item, "key")), text);
+    }
+  }
+  json_decref(doc);
+  http_answer_release(&a);
+  assert_int_equal(process_stop(s->reconciler, 10), 0);
+}
+
 static void repairs_mend_what_can_be_mended(void **state)
 {
   struct stack *s = *state;
@@ -185,6 +226,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_fault_is_found_and_none_is_invented),
       cmocka_unit_test(causes_are_told_apart),
+      cmocka_unit_test(every_fault_is_told_in_chinese),
       cmocka_unit_test(repairs_mend_what_can_be_mended),
       cmocka_unit_test(the_corrected_statement_explains_some),
       cmocka_unit_test(with_reasons_for_the_rest_all_is_clean),
