@@ -15,13 +15,13 @@ select largesse.activity_action('a', 'publish', 'test', null, null);
 -- A claim of quantity 2 in one of the states.
 create function probe.take(i_activity bigint, i_claim bigint, i_attempt int) returns void language plpgsql as $$
 begin
-  perform 1 from largesse.claim_take(array[i_activity], array[i_claim], array[i_attempt], '10 s', '4 s', 'simulator');
+  perform 1 from largesse.claim_take(array[i_activity], array[i_claim], array[i_attempt], '1 min', '1 min', 'simulator');
   if not found then raise exception 'attempt % not taken', i_attempt; end if;
 end $$;
 create function probe.settle(i_activity bigint, i_claim bigint, i_attempt int, i_step text, i_outcome text, i_review text default null) returns void language plpgsql as $$
 begin
   perform 1 from largesse.claim_settle(array[i_activity], array[i_claim], array[i_attempt], array[1], array[i_step], array[i_outcome], array['simulator'],
-    array[200], array[null::text], array[null::text], array[null::text], array[now()], array[1000::bigint], array[60000::bigint], array[i_review], array[4000::bigint]);
+    array[200], array[null::text], array[null::text], array[null::text], array[now()], array[1000::bigint], array[3600000::bigint], array[i_review], array[60000::bigint]);
   if not found then raise exception '% % not settled', i_step, i_outcome; end if;
 end $$;
 create function probe.make(i_state text, i_user bigint) returns largesse.claim language plpgsql as $$

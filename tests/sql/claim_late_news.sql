@@ -18,7 +18,7 @@ create function probe.claim(i_user int) returns largesse.claim language sql as $
 $$;
 create function probe.take(i_user int) returns text language sql as $$
   select coalesce((select t.doing || ' ref ' || coalesce(t.provider_ref, 'none') from probe.claim(i_user) c,
-    largesse.claim_take(array[c.activity_id], array[c.id], array[c.attempts], '10 s', '4 s', 'simulator') t), 'nothing')
+    largesse.claim_take(array[c.activity_id], array[c.id], array[c.attempts], '1 min', '4 s', 'simulator') t), 'nothing')
 $$;
 create function probe.settle(i_user int, i_attempt int, i_step text, i_outcome text, i_ref text default null, i_review text default null) returns text language sql as $$
   select coalesce((select s.status || case when s.under_review then ' review' else '' end
@@ -80,7 +80,7 @@ select probe.make(5);
 select probe.take(5);
 update largesse.claim set trust_after = now() where user_id = 5;     -- an inquiry: the call behind it may begin at any moment
 select probe.expect('mismatch', probe.tell(5, 'e5', 'ref-5', 777), 'amount_mismatch');
-select probe.expect('no "not found" counts before the lease would have ended', ((probe.claim(5)).trust_after > now() + interval '8 s')::text, 'true');
+select probe.expect('no "not found" counts before the lease would have ended', ((probe.claim(5)).trust_after > now() + interval '30 s')::text, 'true');
 -- Before the first call, or behind a certain failure: the provider says it delivered something, so nothing is certain any more.
 select probe.make(6);
 select probe.take(6);

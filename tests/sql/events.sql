@@ -38,7 +38,7 @@ select probe.expect('parked stays', count(*)::text, '0') from bad, largesse.even
 select probe.expect('none is due', count(*)::text, '0') from largesse.event_out_take(10, 1000, '0 s');
 select probe.emit('claim.succeeded', 300, 1);
 select probe.expect('others go on', string_agg(event_ids, ','), 'e-300') from largesse.event_out_take(10, 1000, '1 hour');
-select probe.expect('figures', parked || ' ' || (lag_seconds between 0 and 60), '1 true') from largesse.event_out_figures();
+select probe.expect('figures', parked || ' ' || (lag_seconds between 0 and 3600), '1 true') from largesse.event_out_figures();
 select probe.expect('listed', (doc::json ->> 'firstEventId') || ' ' || (doc::json ->> 'fault'), 'e-103 too big') from largesse.event_out_parked(null, 10);
 select probe.expect('kept', largesse.event_out_purge('1 day')::text, '0');
 select probe.expect('retried', largesse.event_out_retry(null)::text, '1');

@@ -309,11 +309,11 @@ select probe.expect('no such finding', probe.operate('repair', null, '{nothing}'
 select probe.expect('nothing is meant', probe.operate('explain'), 'created');
 select probe.expect('another order', probe.operate('repair', 'why'), 'key_reused explained=1');
 
--- A preview looks at the first thousand repairs, and says so.
+-- A preview looks at the first thousand repairs at most, fewer on a slow machine, and says at how many.
 select largesse.finding_upsert(array_agg('usage_not_matching_claims:1:' || n), array_agg('usage_not_matching_claims'::text), null, null, array_agg('1'::text), array_agg('2'::text), null, null, null)
   from generate_series(1, 1001) n;
-select probe.expect('a large preview', concat_ws(' ', p.doc ->> 'total', p.doc ->> 'previewed', p.doc ->> 'notRepairable', jsonb_array_length(p.doc -> 'items')), '1001 1000 1000 1000')
-  from (select probe.preview('repair') as doc) p;
+select probe.expect('a large preview', concat_ws(' ', p.doc ->> 'total', (p.doc ->> 'previewed')::int between 1 and 1000, p.doc -> 'notRepairable' = p.doc -> 'previewed',
+  jsonb_array_length(p.doc -> 'items') = (p.doc ->> 'previewed')::int), '1001 t t t') from (select probe.preview('repair') as doc) p;
 select probe.expect('explained at once', concat_ws(' ', p.doc ->> 'total', p.doc ->> 'previewed', p.doc ->> 'explained'), '1001 1001') from (select probe.preview('explain') as doc) p;
 delete from largesse.finding;
 

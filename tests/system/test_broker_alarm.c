@@ -180,10 +180,10 @@ static bool has_opened(struct stack *s, const char *code)
 // A scheduler can be ended and started while its publisher is blocked (B58).
 static void restart_while_blocked(struct stack *s)
 {
-  double begun = support_now();
+  struct stopwatch watch = stopwatch_start();
   process_signal(s->schedulers[1], SIGTERM);
   assert_int_equal(process_wait(s->schedulers[1], PATIENCE), 0);
-  if (support_now() - begun > 10) fail_msg("SIGTERM took %.1f s", support_now() - begun);
+  if (stopwatch_seconds(&watch) > 10) fail_msg("SIGTERM took %.1f s", stopwatch_seconds(&watch));
   stack_start_scheduler(s, 1);
 }
 

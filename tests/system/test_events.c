@@ -138,9 +138,7 @@ static void b66_what_cannot_be_sent_holds_nobody_back(void **state)
   for (int i = 0; i < 100; i++) emit(s, "claim.big", i, 1, "json_build_object('x', repeat('x', 1100000))::text");
   emit(s, "claim.mixed", 200, 20, "json_build_object('x', repeat('x', case n when 205 then 1100000 else 1 end))::text");
   emit(s, "claim.good", 300, 1, "'{}'::text");
-  double begun = support_now();
-  WAIT_FOR(broker_count(b, "good") == 20, SECONDS);
-  assert_true(support_now() - begun < 5);
+  WITHIN(broker_count(b, "good") == 20, 5);
   WAIT_FOR(sql_int(s->sql, "select count(*) from largesse.event_out where parked_at is not null") == 101, 60);
   assert_int_equal(broker_count(b, "good"), 20);
   assert_int_equal(sql_int(s->sql,

@@ -162,10 +162,10 @@ static void publisher_can_be_freed_during_an_alarm(void **state)
   server_broker_alarm(f->server, true);
   publish_big(f, 64, &o);
   mq_fixture_turn(f, 700);
-  struct mono_time begin = clk_mono();
+  struct stopwatch watch = stopwatch_start();
   mq_publisher_free(f->p);
   f->p = NULL;
-  assert_true(mono_since(clk_mono(), begin).us < 2000000);
+  assert_true(stopwatch_seconds(&watch) < 2);
   assert_int_equal(o.lost, 64);
   server_broker_alarm(f->server, false);
 }
@@ -196,12 +196,12 @@ static void hung_broker_is_given_up_and_found_again(void **state)
   assert_true(mq_send_number(f->p, "fulfilment", "a", 1, mq_on_outcome, &o));
   MQ_WAIT(&f->rig, o.lost == 1 && !mq_publisher_is_up(f->p) && !mq_consumer_is_up(f->c), 20);
   publish_big(f, 40, &o);
-  struct mono_time begin = clk_mono();
+  struct stopwatch watch = stopwatch_start();
   mq_publisher_free(f->p);  // while it tries to log in
   f->p = NULL;
-  int64_t took = mono_since(clk_mono(), begin).us;
+  double took = stopwatch_seconds(&watch);
   assert_int_equal(kill(pid, SIGCONT), 0);
-  assert_true(took < 2000000);
+  assert_true(took < 2);
   assert_int_equal(o.lost, 41);
   MQ_WAIT(&f->rig, mq_consumer_is_up(f->c), 20);
   mem_free(r);
@@ -216,12 +216,12 @@ static void publisher_with_a_stuck_write_can_be_freed(void **state)
   assert_int_equal(kill(pid, SIGSTOP), 0);
   publish_big(f, 40, &o);
   mq_fixture_turn(f, 500);
-  struct mono_time begin = clk_mono();
+  struct stopwatch watch = stopwatch_start();
   mq_publisher_free(f->p);
   f->p = NULL;
-  int64_t took = mono_since(clk_mono(), begin).us;
+  double took = stopwatch_seconds(&watch);
   assert_int_equal(kill(pid, SIGCONT), 0);
-  assert_true(took < 2000000);
+  assert_true(took < 2);
   assert_int_equal(o.lost, 40);
 }
 
@@ -251,9 +251,9 @@ static void silent_server_neither_hangs_nor_floods_the_log(void **state)
   f->rig.conf.connect_timeout = span_s(60);
   struct mq_consumer *c = mq_consumer_new(&f->rig.rt, &f->rig.conf, "test-consumer");
   mq_fixture_turn(f, 200);
-  struct mono_time begin = clk_mono();
+  struct stopwatch watch = stopwatch_start();
   mq_consumer_free(c);
-  assert_true(mono_since(clk_mono(), begin).us < 2000000);
+  assert_true(stopwatch_seconds(&watch) < 2);
   close(fd);
   mq_publisher_free(f->p);
   f->p = NULL;
