@@ -15,7 +15,7 @@ $$;
 select largesse.audit_register('claim_delivered_but_not_succeeded', 'critical',
   'What its provider has delivered counts as delivered.',
   'a claim''s state, or an attempt, was changed by hand',
-  'ask the provider about the claim''s request id; if it was delivered, mark the claim for review and resolve its dead letter as delivered',
+  'its provider is asked when the claim is due, and it succeeds by that; of one that is never due run the repair of claim_nobody_will_look_at, of one under review retry or resolve the dead letter (dead-letters retry|resolve CLAIM --reason); else ask the provider about its request id and say what it said: findings resolve KEY --reason',
   i_period => 'day',
   i_of_claims => array[
     'count(*) filter (where c.status in (''waiting'', ''offered'', ''held'', ''issuing''))']);

@@ -19,7 +19,7 @@ as $$
    cross join lateral (select coalesce(sum(x.amount), 0) as amount, coalesce(sum(x.discount), 0) as discount from largesse.redemption_line x where x.redemption_id = m.id) l
    cross join lateral (select coalesce(sum(x.discount), 0) as discount from largesse.redemption_rule x where x.redemption_id = m.id) r
    cross join lateral (
-      select count(*) as others
+      select count(distinct coalesce(x.n, w.n)) as others
         from (select x.n, x.line_id, x.amount, x.discount from largesse.redemption_line x where x.redemption_id = m.id) x
         full join (select n, a ->> 'lineId', (a ->> 'amount')::bigint, (a ->> 'discount')::bigint from jsonb_array_elements(m.answer -> 'lines') with ordinality u(a, n)) w(n, line_id, amount, discount)
              on (x.n, x.line_id, x.amount, x.discount) = (w.n, w.line_id, w.amount, w.discount)

@@ -11,5 +11,5 @@ $$;
 select largesse.audit_register('stock_initial_wrong', 'critical',
   'The stock that an activity began with is the stock that was published.',
   'the initial stock was changed by hand, and not by an adjustment',
-  'find out which total is right; set the activity''s total back to the published one and adjust the stock by the difference (scheduler stock adjust CODE --by N --key KEY), with this finding''s key',
-  i_period => 'activity');
+  'find out which total is right, and run the repair that is offered: the total is the published one again; if another was meant, adjust the stock by the difference then (scheduler stock adjust CODE --by N --key KEY)',
+  i_period => 'activity', i_repair => 'stock_total');

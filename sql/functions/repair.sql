@@ -9,6 +9,7 @@ language sql immutable
 as $$
   select case i_name
     when 'stock' then 'sets what is left and what is taken by the claims that hold stock; who waits moves up'
+    when 'stock_total' then 'sets the total back to the one that was published; what is left is not touched'
     when 'usage' then 'sets the user''s counter to what the user''s claims hold'
     when 'event_usage' then 'sets the user''s counter of the event to what the user''s claims hold in its sessions'
     when 'group_member' then 'sets the user''s place in the group by the user''s live claims'
@@ -56,7 +57,7 @@ begin
   end if;
   select d.repair into v_repair from largesse.audit_definition d where d.name = v_finding.kind;
   if v_repair is null then
-    return query select v_finding.actual, null::text, 'not_repairable'::text; return;
+    return query select v_finding.actual, 'a person has to: see the next step'::text, 'not_repairable'::text; return;
   end if;
   if i_apply then perform 1 from largesse.activity a where a.id = v_finding.activity_id for no key update; end if;
   if largesse.archive_is_away(v_finding.activity_id) then

@@ -14,13 +14,15 @@ declare
   v_balance bigint;
   v_ledger  record;
   v_claim   text;
+  v_made    boolean := false;  -- the account, here
 begin
   if v_user is null then return; end if;
   if i_apply then
     insert into largesse.points_account (user_id, balance) select v_user, 0 where exists (select from largesse.points_entry e where e.user_id = v_user) on conflict do nothing;
+    v_made := found;
     perform 1 from largesse.points_account a where a.user_id = v_user for update;
   end if;
-  select a.balance into v_balance from largesse.points_account a where a.user_id = v_user;
+  select a.balance into v_balance from largesse.points_account a where a.user_id = v_user and not v_made;
   select coalesce(sum(e.amount), 0) as total, coalesce((array_agg(e.balance order by e.id desc))[1], 0) as last, count(*) as entries into v_ledger
     from largesse.points_entry e where e.user_id = v_user;
   before := format('balance %s', coalesce(v_balance::text, 'missing'));

@@ -47,6 +47,28 @@ begin
   return next;
 end $$;
 
+-- The total of an activity is the one that was published; if another was meant, an adjustment says so. Parameters: i_activity_id, i_claim_id, i_subject (not used),
+-- i_apply. Result: one row: before, after, outcome; none where it is not known what was published. Locks: the activity, its stock. Errors: 40P01 (repeat).
+create or replace function largesse.repair_stock_total(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
+returns table (before text, after text, outcome text)
+language plpgsql volatile
+set search_path = largesse, pg_temp set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_stock record;
+begin
+  perform largesse.repair_lock(i_activity_id, i_apply);
+  select * into v_stock from largesse.audit_stock_of(i_activity_id, 0) b where b.published is not null;
+  if not found then return; end if;
+  before := format('total %s', coalesce(v_stock.stock_total::text, 'unlimited'));
+  after := format('total %s', v_stock.published);
+  outcome := case when after = before then 'already_right' else 'repaired' end;
+  if i_apply and outcome = 'repaired' then
+    update largesse.activity a set stock_total = v_stock.published, version = a.version + 1, changed_at = largesse.clock_now() where a.id = i_activity_id;
+  end if;
+  return next;
+end $$;
+
 -- A user's counter of a limit and period. Parameters: i_activity_id, i_claim_id (not used), i_subject ('usage user 7 day 2026-11-29'), i_apply. Result: one row, or none where
 -- the subject is not such a text; not_repairable where claims hold more than any limit allowed. Locks: the activity, its stock, the counter. Errors: 40P01 (repeat).
 create or replace function largesse.repair_usage(i_activity_id bigint, i_claim_id bigint, i_subject text, i_apply boolean)
@@ -105,6 +127,7 @@ declare
   v_right bigint;
   v_limit record;
   v_max   bigint;
+  v_made  boolean := false;  -- the counter, here
 begin
   if v_user is null or v_event is null then return; end if;
   perform largesse.repair_lock(i_activity_id, i_apply);
@@ -112,6 +135,7 @@ begin
     insert into largesse.event_usage (event_code, user_id, used, max_used)
       select v_event, v_user, 0, coalesce(max(l.max_count), 0) from largesse.activity_limit l where l.activity_id = i_activity_id and l.period = 'event'
       on conflict do nothing;
+    v_made := found;
     perform 1 from largesse.event_usage u where u.event_code = v_event and u.user_id = v_user for update;
   end if;
   select coalesce(sum(c.quantity), 0) + coalesce((select sum(u.quantity) from largesse.archive_event_usage u where u.event_code = v_event and u.user_id = v_user), 0) into v_right
@@ -122,7 +146,7 @@ begin
   select l.max_count, l.peak into v_limit from largesse.audit_event_limit(v_event) l;
   select u.* into v_row from (select) one left join largesse.event_usage u on u.event_code = v_event and u.user_id = v_user;
   v_max := greatest(v_limit.max_count, least(v_row.max_used, v_limit.peak));
-  before := coalesce('used ' || v_row.used, 'no counter') || case when v_row.max_used > v_limit.peak then format(' of at most %s', v_row.max_used) else '' end;
+  before := case when v_made then 'no counter' else coalesce('used ' || v_row.used, 'no counter') end || case when v_row.max_used > v_limit.peak then format(' of at most %s', v_row.max_used) else '' end;
   after := format('used %s', v_right) || case when v_row.max_used > v_limit.peak then format(' of at most %s', v_max) else '' end;
   outcome := case when v_right = coalesce(v_row.used, 0) and not coalesce(v_row.max_used > v_limit.peak, false) then 'already_right'
                   when v_right > v_max then 'not_repairable' else 'repaired' end;

@@ -95,6 +95,11 @@ begin
   end if;
   v_keys := array(select f.key from largesse.finding f where f.state <> 'gone' order by 1);
   perform probe.expect('repaired after ' || i_damage || ': ' || v_preview::text, probe.operate('repair', md5(i_damage)), 'created ' || v_counts);
+  -- What one repair puts right for another is told as it is then.
+  perform probe.expect('as previewed', (select string_agg(concat_ws(' ', i.finding_key, i.before, '->', i.after), ', ' order by i.finding_key) from largesse.operation_item i
+                                         where i.operation_id = (select max(id) from largesse.operation) and i.outcome = 'repaired'),
+                       (select string_agg(concat_ws(' ', p ->> 'key', p ->> 'before', '->', p ->> 'after'), ', ' order by p ->> 'key') from jsonb_array_elements(v_preview -> 'items') p
+                         where (select i.outcome from largesse.operation_item i where i.operation_id = (select max(id) from largesse.operation) and i.finding_key = p ->> 'key') = 'repaired'));
   perform probe.expect('logged', (select count(*)::text from largesse.operator_log l where l.seq > v_logged and l.action = 'finding.repaired' and l.reason = 'was damaged' and l.target = any (v_keys)),
                        coalesce(substring(v_counts from 'repaired=([0-9]+)'), '0'));
   perform probe.expect('gone after ' || i_damage, (select count(*)::text from largesse.finding f where f.state <> 'gone'), '0');
@@ -171,22 +176,24 @@ begin
   end;
 end $$;
 call probe.is_for_people('update largesse.activity set stock_total = 1 where code = ''seg''; update largesse.activity_history set stock_total = 1 where activity_id = (select id from largesse.activity where code = ''seg'') and stock_total is not null', 'stock_not_matching_claims', 'claims hold 2 more than there is');
-call probe.is_for_people('update largesse.claim set created_at = now() - interval ''20 days'' where user_id = 14', 'claim_outside_window', 'accepted at %');
+call probe.is_for_people('update largesse.claim set created_at = now() - interval ''20 days'' where user_id = 14', 'claim_outside_window', 'a person has to: see the next step');
 -- A counter does not follow claims above every limit: it would say that the limit had been higher, and user_over_limit were silent.
 call probe.is_for_people('update largesse.claim set quantity = 4 where user_id = 13', 'usage_not_matching_claims', 'claims hold 1 more than the limit allows');
-call probe.is_for_people('update largesse.claim set quantity = 4 where user_id = 13', 'user_over_limit', '4 in 1 live claims');
+call probe.is_for_people('update largesse.claim set quantity = 4 where user_id = 13', 'user_over_limit', 'a person has to: see the next step');
 call probe.is_for_people('update largesse.claim set quantity = 9 where user_id = 1', 'event_usage_not_matching_claims', 'claims hold % more than the limit allows');
 
--- A total that was changed by hand, and a row that has some more: what is left is by the published one, so that nobody gets what there is not.
+-- A total that was changed by hand, and a row that has some more: both become what the published one says, so that nobody gets what there is not.
+call probe.mends('update largesse.activity set stock_total = stock_total - 20 where code = ''seg''', 'seg stock_initial_wrong');
+call probe.mends('update largesse.activity set stock_total = null where code = ''seg''', 'seg stock_initial_wrong');
 do $$
 declare v_id bigint := (select id from largesse.activity where code = 'full'); v_left bigint := (select sum(remaining) from largesse.stock where activity_id = (select id from largesse.activity where code = 'full'));
 begin
   update largesse.activity set stock_total = stock_total + 20 where id = v_id;
   update largesse.stock set remaining = remaining + 7 where activity_id = v_id and segment = 0;
   perform probe.expect('both are found', probe.audit('{full}'), 'full stock_initial_wrong, full stock_not_matching_claims');
-  perform probe.expect('only one can be repaired', probe.operate('repair'), 'created not_repairable=1 repaired=1');
+  perform probe.expect('so are repaired', probe.operate('repair'), 'created repaired=2');
   perform probe.expect('as published', (select sum(remaining)::text from largesse.stock where activity_id = v_id), v_left::text);
-  perform probe.expect('the other one stays', probe.audit('{full}'), 'full stock_initial_wrong');
+  perform probe.expect('both of them', (select stock_total::text from largesse.activity where id = v_id) || ' ' || probe.audit('{full}'), '50 clean');
   raise exception 'undo' using errcode = 'P0099';
 exception when sqlstate 'P0099' then null;
 end $$;
