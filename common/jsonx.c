@@ -77,7 +77,8 @@ static int append_to_buf(const char *bytes, size_t len, void *out)
 void jsonx_write(const json_t *json, struct buf *out)
 {
   // Cannot fail: what jansson refuses (NaN, invalid UTF-8) cannot be made with its constructors either.
-  int ignored = json_dump_callback(json, append_to_buf, out, JSON_COMPACT | JSON_ENCODE_ANY);
+  // Fifteen digits are what each decimal of that length comes back from unchanged: 33.3, not 33.299999999999997.
+  int ignored = json_dump_callback(json, append_to_buf, out, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
   (void)ignored;
 }
 

@@ -114,7 +114,8 @@ static void what_is_written_keeps_order_and_numbers(void **state)
 {
   (void)state;
   static const char text[] =
-      "{\"z\":9007199254740993,\"a\":[-9223372036854775808,true,null,\"\xE4\xB8\xAD\\n\"],\"m\":{}}";
+      "{\"z\":9007199254740993,\"a\":[-9223372036854775808,true,null,\"\xE4\xB8\xAD\\n\"],\"m\":{},\"d\":[-33.3,0.1,12."
+      "5,99.995]}";
   json_t *json = parse_ok(text);
   struct buf out;
   buf_init(&out, 1000);
