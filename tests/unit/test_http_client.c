@@ -78,13 +78,13 @@ static void refusals_of_the_other_side_are_answers(void **state)
 static void b72_no_answer_in_time_is_unknown(void **state)
 {
   struct fixture *f = *state;
-  start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 600}, 1);
+  start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 1500}, 1);
   struct http_request r = post_to(f->url);
   struct outcome o;
-  r.total_timeout = span_ms(200);
+  r.total_timeout = span_ms(400);
   send_and_wait(f, &r, &o);
   assert_int_equal(o.stage, HTTP_SENT_NO_ANSWER);
-  assert_true(o.duration.us >= 190000 && o.duration.us < 590000);
+  assert_true(o.duration.us >= 390000 && o.duration.us < 1490000);
   outcome_release(&o);
   assert_int_equal(atomic_load(&f->fake.hits), 1);
 }
@@ -145,7 +145,7 @@ static void unknown_names_are_safe_to_repeat(void **state)
   r.connect_timeout = span_ms(300);
   struct mono_time begun = clk_mono();
   expect_fault(f, &r, HTTP_NEVER_SENT);
-  assert_true(mono_since(clk_mono(), begun).us < 1300000);  // B69: the connect time-out ends a slow look-up
+  assert_true(mono_since(clk_mono(), begun).us < 4000000);  // B69: the connect time-out ends a slow look-up
 }
 
 static void a_connect_time_out_is_safe_to_repeat(void **state)
@@ -166,7 +166,7 @@ static void a_connect_time_out_is_safe_to_repeat(void **state)
   r.connect_timeout = span_ms(300);
   send_and_wait(f, &r, &o);
   assert_int_equal(o.stage, HTTP_NEVER_SENT);
-  assert_true(o.duration.us >= 290000 && o.duration.us < 1300000);
+  assert_true(o.duration.us >= 290000 && o.duration.us < 4000000);
   outcome_release(&o);
   for (size_t i = 0; i < ARRAY_LEN(fill); i++) close(fill[i]);
   close(listener);
@@ -188,7 +188,7 @@ static void a_call_that_waits_for_a_connection_is_safe_to_repeat(void **state)
 {
   struct fixture *f = *state;
   struct outcome first = {0}, second = {0};
-  start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 700}, 1);
+  start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 1500}, 1);
   struct http_request r = post_to(f->url);
   r.total_timeout = span_ms(300);
   assert_int_equal(http_client_send(f->client, &r, on_answer, &first, NULL), RESULT_OK);
@@ -251,7 +251,7 @@ static void open_calls_are_told_when_the_client_ends(void **state)
   start(f, &(struct step){.answer = OK_ANSWER, .delay_ms = 2000}, 1);
   struct http_request r = post_to(f->url);
   assert_int_equal(http_client_send(f->client, &r, on_answer, &sent, NULL), RESULT_OK);
-  struct mono_time end = mono_after(clk_mono(), span_s(2));
+  struct mono_time end = mono_after(clk_mono(), span_s(10));
   while (atomic_load(&f->fake.hits) == 0 && mono_before(clk_mono(), end)) loop_turn(f->rt.loop, span_ms(5));
   assert_int_equal(http_client_send(f->client, &r, on_answer, &unsent, NULL), RESULT_OK);
   http_client_free(f->client);
@@ -283,7 +283,7 @@ static void a_callback_may_send_the_next_call(void **state)
   start(f, &(struct step){.answer = OK_ANSWER}, 1);
   struct chain c = {f, post_to(f->url), 200, 0};
   assert_int_equal(http_client_send(f->client, &c.r, on_chain, &c, NULL), RESULT_OK);
-  struct mono_time end = mono_after(clk_mono(), span_s(5));
+  struct mono_time end = mono_after(clk_mono(), span_s(30));
   while (c.left > 0 && mono_before(clk_mono(), end)) loop_turn(f->rt.loop, span_ms(10));
   assert_int_equal(c.answered, 200);
   assert_int_equal(atomic_load(&f->fake.hits), 200);

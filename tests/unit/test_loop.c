@@ -91,7 +91,7 @@ static void a_task_armed_by_itself_runs_in_the_next_turn_which_does_not_wait(voi
   loop_turn(t->loop, span_s(10));
   loop_turn(t->loop, span_s(10));
   assert_string_equal(t->text, "AAA");
-  assert_true(mono_since(clk_mono(), begin).us < 5000000);
+  assert_true(mono_since(clk_mono(), begin).us < 9000000);
 }
 
 static void a_cancelled_task_does_not_run(void **state)
@@ -163,7 +163,7 @@ static void a_timer_is_not_early_and_fires_once(void **state)
   assert_true(loop_timer_is_set(t->timer));
   while (t->text[0] == '\0') loop_turn(t->loop, span_s(5));
   struct span taken = mono_since(clk_mono(), begin);
-  assert_in_range(taken.us, 19900, 2000000);
+  assert_in_range(taken.us, 19900, 10000000);
   assert_false(loop_timer_is_set(t->timer));
   loop_turn(t->loop, span_ms(30));
   assert_string_equal(t->text, "t");
@@ -188,7 +188,7 @@ static void a_turn_waits_no_longer_than_asked(void **state)
   struct trace *t = *state;
   struct mono_time begin = clk_mono();
   loop_turn(t->loop, span_ms(30));
-  assert_in_range(mono_since(clk_mono(), begin).us, 29000, 2000000);
+  assert_in_range(mono_since(clk_mono(), begin).us, 29000, 10000000);
 }
 
 static void *wake_later(void *ctx)
