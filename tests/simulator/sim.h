@@ -63,6 +63,7 @@ void sim_answer_order(const struct sim *sim, const struct sim_entry *e,
 // effect.
 void sim_answer_status(const struct sim *sim, const struct sim_entry *e, int status, bool about_to_apply,
                        struct sim_answer *out);
+void sim_answer_closed(const struct sim *sim, const struct sim_entry *e, struct sim_answer *out);
 void sim_answer_reversal(const struct sim_entry *e, uint32_t ordinal, struct sim_answer *out);
 void sim_answer_code(int status, const char *code, struct sim_answer *out);
 const char *sim_status_name(enum sim_status status);
@@ -85,7 +86,7 @@ void sim_callbacks_stop(struct sim *sim);
 // sim_api_*.c: the handlers, and the table of routes.
 web_handler sim_credit_create, sim_credit_show, sim_credit_reverse, sim_credit_reverse_show;
 web_handler sim_payment_create, sim_payment_show, sim_payment_refund, sim_payment_refund_show, sim_payment_pay,
-    sim_payment_fail, sim_payment_page;
+    sim_payment_fail, sim_payment_page, sim_payment_close;
 web_handler sim_control_config, sim_control_config_show, sim_control_reset, sim_control_script, sim_control_chaos;
 web_handler sim_report_ledger, sim_report_stats, sim_report_statement;
 const struct web_routes *sim_routes(void);

@@ -8,7 +8,7 @@
 
 const char *sim_status_name(enum sim_status status)
 {
-  static const char *const names[] = {"NONE", "PENDING", "SUCCESS", "FAILED"};
+  static const char *const names[] = {"NONE", "PENDING", "SUCCESS", "FAILED", "CLOSED"};
   return names[status];
 }
 
@@ -52,6 +52,11 @@ void sim_answer_order(const struct sim *sim, const struct sim_entry *e, struct s
 {
   enum sim_status state = (enum sim_status)e->status;
   answer_state(sim, e, state == SIM_PENDING ? 202 : 200, state, e->effects, out);
+}
+
+void sim_answer_closed(const struct sim *sim, const struct sim_entry *e, struct sim_answer *out)
+{
+  answer_state(sim, e, 200, SIM_CLOSED, e->effects, out);
 }
 
 void sim_answer_code(int status, const char *code, struct sim_answer *out)

@@ -121,6 +121,15 @@ void sim_payment_show(struct web_request *req) { show(req, SIM_PAYMENT); }
 void sim_payment_refund(struct web_request *req) { reverse(req, SIM_PAYMENT, SIM_CALL_REFUND); }
 void sim_payment_refund_show(struct web_request *req) { show_reversal(req, SIM_PAYMENT); }
 
+void sim_payment_close(struct web_request *req)
+{
+  struct sim *sim = web_context(req);
+  struct sim_entry *entry = find(req, SIM_PAYMENT);
+  if (entry == NULL) return;
+  entry->close_hits++;
+  sim_call_run(sim, req, SIM_CALL_CLOSE, entry, NULL);
+}
+
 // --- what the person at the pay page does ---
 
 // On a payment that is final already nothing moves, but the news still goes out: that is how a test makes late and
@@ -132,6 +141,10 @@ static void person(struct web_request *req, bool failed)
   if (entry == NULL) return;
   if (entry->effects == 0) {
     reply_code(req, 404, "NOT_FOUND");
+    return;
+  }
+  if (entry->status == SIM_CLOSED) {
+    reply_code(req, 409, "ORDER_CLOSED");
     return;
   }
   (void)sim_ledger_settle(sim->ledger, entry, failed ? SIM_FAILED : SIM_SUCCESS, clk_wall());

@@ -67,6 +67,8 @@ static void write_entry(const struct sim *sim, struct buf *out, const struct sim
   buf_puts(out, ",\"reversals\":");
   buf_put_u64(out, e->reversals);
   buf_puts(out, e->reversals > 0 ? ",\"reversed\":true" : ",\"reversed\":false");
+  buf_puts(out, ",\"closes\":");
+  buf_put_u64(out, e->close_hits);
   if (sim->chaos.on) {
     enum sim_fate fate = sim_chaos_fate(&sim->chaos, sim_entry_user(e));
     buf_printf(out, ",\"fate\":\"%s\",\"end\":\"%s\"", sim_fate_name(fate), sim_end_name(sim_fate_end(fate)));

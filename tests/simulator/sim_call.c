@@ -39,6 +39,15 @@ static void flight_end(struct sim *sim, struct sim_entry *e)
   e->in_flight--;
 }
 
+static void apply_close(const struct sim *sim, struct sim_entry *e, struct sim_answer *out)
+{
+  switch (sim_ledger_close(e)) {
+    case RESULT_OK: sim_answer_closed(sim, e, out); break;
+    case RESULT_CONFLICT: sim_answer_code(409, "ORDER_PAID", out); break;
+    default: sim_answer_code(404, "NOT_FOUND", out); break;
+  }
+}
+
 // The effect of a call, and what the provider would say about it.
 static void call_apply(struct sim *sim, enum sim_call_kind kind, struct sim_entry *e, const char *refund_id,
                        struct sim_answer *out)
@@ -49,6 +58,10 @@ static void call_apply(struct sim *sim, enum sim_call_kind kind, struct sim_entr
       sim_answer_code(503, "LEDGER_FULL", out);
     else
       sim_answer_order(sim, e, out);
+    return;
+  }
+  if (kind == SIM_CALL_CLOSE) {
+    apply_close(sim, e, out);
     return;
   }
   uint32_t ordinal = 0;
@@ -69,6 +82,8 @@ static void call_foresee(struct sim *sim, enum sim_call_kind kind, const struct 
     sim_answer_status(sim, e, e->status == SIM_SUCCESS ? 200 : 202, true, out);
   else if (e->effects == 0)
     sim_answer_code(404, "NOT_FOUND", out);
+  else if (kind == SIM_CALL_CLOSE)
+    sim_answer_closed(sim, e, out);
   else
     sim_answer_reversal(e, e->reversals + 1, out);
 }

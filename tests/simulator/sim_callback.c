@@ -47,11 +47,12 @@ static void callback_free(void *object)
   mem_free(c);
 }
 
-// The provider says what has happened, so it happens now at the latest.
-static void move_money(struct callback *c)
+// The provider says what has happened, so it happens now at the latest. False: it cannot any more, and is not told.
+static bool move_money(struct callback *c)
 {
   struct sim_entry *e = c->entry;
-  if (c->generation != c->sim->generation || !c->moves_money) return;
+  if (c->generation != c->sim->generation || !c->moves_money) return true;
+  if (e->status == SIM_CLOSED) return false;
   enum sim_status status = c->failed ? SIM_FAILED : SIM_SUCCESS;
   bool waits = e->status == SIM_PENDING && e->effects == 0;
   if (waits && c->failed)
@@ -59,6 +60,7 @@ static void move_money(struct callback *c)
   else if (waits || (e->kind == SIM_CREDIT && e->status == SIM_FAILED && !c->failed))  // paid after all
     (void)sim_ledger_apply(c->sim->ledger, e, true, clk_wall());
   if (e->kind == SIM_PAYMENT) (void)sim_ledger_settle(c->sim->ledger, e, status, clk_wall());
+  return true;
 }
 
 static void on_answer(void *ctx, const struct http_answer *answer)
@@ -123,7 +125,7 @@ static void on_due(void *ctx)
   struct callback *c = ctx;
   if (c->is_first) {
     c->is_first = false;
-    move_money(c);
+    if (!move_money(c)) c->copies_left = 0;
   }
   while (c->copies_left > 0 && c->sim->callback_url[0] != '\0') {
     enum result sent = send_one(c);

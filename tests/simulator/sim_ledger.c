@@ -259,7 +259,7 @@ bool sim_ledger_apply(struct sim_ledger *l, struct sim_entry *e, bool dedupe, st
 bool sim_ledger_settle(struct sim_ledger *l, struct sim_entry *e, enum sim_status status, struct wall_time at)
 {
   REQUIRE(status == SIM_SUCCESS || status == SIM_FAILED);
-  if (e->effects == 0 || e->status == SIM_SUCCESS || e->status == status) return false;
+  if (e->effects == 0 || e->status == SIM_SUCCESS || e->status == SIM_CLOSED || e->status == status) return false;
   e->status = (uint8_t)status;
   for (uint32_t n = e->first_effect; n != 0;) {
     struct sim_effect *f = effect_at(l, n);
@@ -270,6 +270,15 @@ bool sim_ledger_settle(struct sim_ledger *l, struct sim_entry *e, enum sim_statu
     n = f->next;
   }
   return true;
+}
+
+enum result sim_ledger_close(struct sim_entry *e)
+{
+  REQUIRE(e->kind == SIM_PAYMENT);
+  if (e->effects == 0) return RESULT_NOT_FOUND;
+  if (e->status == SIM_SUCCESS) return RESULT_CONFLICT;
+  e->status = SIM_CLOSED;
+  return RESULT_OK;
 }
 
 static const struct sim_effect *find_reversal(const struct sim_ledger *l, const struct sim_entry *e,

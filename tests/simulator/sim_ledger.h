@@ -23,6 +23,7 @@ enum sim_status {
   SIM_PENDING,  // accepted, money not moved yet
   SIM_SUCCESS,
   SIM_FAILED,
+  SIM_CLOSED,  // a payment's order that can no longer be paid
 };
 enum sim_effect_type { SIM_EFFECT_CREDIT, SIM_EFFECT_PAYMENT, SIM_EFFECT_REVERSE, SIM_EFFECT_REFUND };
 
@@ -48,6 +49,7 @@ struct sim_entry {
   uint32_t effects;     // times it was applied (a payment: orders made)
   uint32_t reversals;
   uint32_t reverse_hits;  // POSTs that asked for one
+  uint32_t close_hits;    // POSTs that asked to close the order
   uint32_t first_effect;  // chain of its effects, by number; 0: none
   uint16_t in_flight;     // POSTs being handled now
   uint16_t coming;        // of these, the ones whose effect is still to come
@@ -86,8 +88,11 @@ struct sim_entry *sim_ledger_find(const struct sim_ledger *l, enum sim_kind kind
 // makes an order. False: nothing changed, because of dedupe or because the ledger is full.
 bool sim_ledger_apply(struct sim_ledger *l, struct sim_entry *e, bool dedupe, struct wall_time at);
 // What the person did at the pay page: SIM_SUCCESS or SIM_FAILED. Success is final, a failed payment may still succeed.
-// False: nothing changed.
+// What is closed stays so. False: nothing changed.
 bool sim_ledger_settle(struct sim_ledger *l, struct sim_entry *e, enum sim_status status, struct wall_time at);
+// Ends an order that is not paid, for good; again it changes nothing. RESULT_NOT_FOUND: there is no order;
+// RESULT_CONFLICT: it is paid.
+MUST_CHECK enum result sim_ledger_close(struct sim_entry *e);
 // Takes an applied entry back. With dedupe a known refund id changes nothing. RESULT_NOT_FOUND: nothing was applied;
 // RESULT_FULL.
 MUST_CHECK enum result sim_ledger_reverse(struct sim_ledger *l, struct sim_entry *e, const char *refund_id, bool dedupe,

@@ -17,6 +17,7 @@ const struct web_routes *sim_routes(void)
       {"GET", "/payments/{requestId}/page", WEB_OPEN, WEB_BODY_NONE, 0, sim_payment_page, "payment_page"},
       {"POST", "/payments/{requestId}/pay", WEB_OPEN, WEB_BODY_NONE, 0, sim_payment_pay, "payment_pay"},
       {"POST", "/payments/{requestId}/fail", WEB_OPEN, WEB_BODY_NONE, 0, sim_payment_fail, "payment_fail"},
+      {"POST", "/payments/{requestId}/close", WEB_OPEN, WEB_BODY_NONE, 0, sim_payment_close, "payment_close"},
       {"POST", "/payments/{requestId}/refund", WEB_OPEN, WEB_BODY_JSON, 0, sim_payment_refund, "payment_refund"},
       {"GET", "/payments/{requestId}/refund/{refundId}", WEB_OPEN, WEB_BODY_NONE, 0, sim_payment_refund_show,
        "payment_refund_show"},

@@ -53,7 +53,7 @@ static char *copy_user_id(struct jsonx_reader *r, const char *name)
 
 static void parse_match(struct jsonx_reader *top, struct sim_script *script)
 {
-  static const char *const calls[] = {"credit", "payment", "reverse", "refund", NULL};
+  static const char *const calls[] = {"credit", "payment", "reverse", "refund", "close", NULL};
   const json_t *object = jsonx_read_object(top, "match", true);
   if (object == NULL) return;
   struct jsonx_reader r;

@@ -356,6 +356,32 @@ static void a_payment_is_made_by_the_person(void **state)
   WAIT_FOR(stat_of(b, "callbacksAccepted") == 2, 5);
 }
 
+static void an_order_is_closed_while_it_is_not_paid(void **state)
+{
+  const struct bench *b = *state;
+  struct callback news;
+  post(b, "/payments/7-1-p/close", "", 404);
+  post(b, "/payments", "{\"requestId\":\"7-1-p\",\"userId\":42,\"amount\":2999}", 202);
+  post(b, "/sim/script",
+       "{\"match\":{\"userId\":42,\"call\":\"close\"},\"steps\":[{\"status\":503,\"effect\":\"none\"},{\"status\":500}]"
+       "}",
+       200);
+  post(b, "/payments/7-1-p/close", "", 503);
+  assert_true(get_text_is(b, "/payments/7-1-p", 200, "status", "PENDING"));
+  post(b, "/payments/7-1-p/close", "", 500);  // it took effect, and said that it had failed
+  assert_true(get_text_is(b, "/payments/7-1-p", 200, "status", "CLOSED"));
+  post(b, "/payments/7-1-p/close", "", 200);
+  post(b, "/payments/7-1-p/pay", "{}", 409);
+  post(b, "/payments/7-1-p/fail", "{}", 409);
+  assert_int_equal(stat_of(b, "callbacksWaiting") + stat_of(b, "callbacksSent"), 0);
+  assert_int_equal(ledger(b, "7-1-p", "closes"), 3);
+  post(b, "/payments", "{\"requestId\":\"7-2-p\",\"userId\":43,\"amount\":2999}", 202);
+  post(b, "/payments/7-2-p/pay", "{}", 200);
+  assert_true(take_callback(b, 5000, &news));
+  callback_release(&news);
+  post(b, "/payments/7-2-p/close", "", 409);
+}
+
 // Several providers of one fulfiller may share a simulator: each gets its news at an address of its own.
 static void a_merchant_has_its_own_address(void **state)
 {
@@ -464,6 +490,7 @@ int main(void)
       cmocka_unit_test_setup(a_reset_ends_calls_that_wait, reset),
       cmocka_unit_test_setup(a_credit_is_reversed_once_per_refund_id, reset),
       cmocka_unit_test_setup(a_payment_is_made_by_the_person, reset),
+      cmocka_unit_test_setup(an_order_is_closed_while_it_is_not_paid, reset),
       cmocka_unit_test_setup(a_merchant_has_its_own_address, reset),
       cmocka_unit_test_setup(auto_pay_pays_by_itself, reset),
       cmocka_unit_test_setup(callbacks_come_early_twice_or_badly_signed, reset),

@@ -106,6 +106,28 @@ static void a_payment_moves_money_when_it_is_paid(void **state)
   sim_ledger_free(l);
 }
 
+static void a_closed_order_is_never_paid_and_a_paid_one_never_closed(void **state)
+{
+  (void)state;
+  struct sim_ledger *l = sim_ledger_new(10);
+  struct sim_entry *open = hit(l, SIM_PAYMENT, "1-1-p"), *paid = hit(l, SIM_PAYMENT, "1-2-p");
+  struct sim_entry *failed = hit(l, SIM_PAYMENT, "1-3-p");
+  assert_int_equal(sim_ledger_close(open), RESULT_NOT_FOUND);
+  assert_true(sim_ledger_apply(l, open, true, noon) && sim_ledger_apply(l, paid, true, noon));
+  assert_int_equal(sim_ledger_close(open), RESULT_OK);
+  assert_int_equal(sim_ledger_close(open), RESULT_OK);
+  assert_false(sim_ledger_settle(l, open, SIM_SUCCESS, noon) || sim_ledger_settle(l, open, SIM_FAILED, noon));
+  assert_int_equal(open->status, SIM_CLOSED);
+  assert_int_equal(sim_ledger_effect(l, 1)->at.us, 0);
+  assert_true(sim_ledger_settle(l, paid, SIM_SUCCESS, noon));
+  assert_int_equal(sim_ledger_close(paid), RESULT_CONFLICT);
+  assert_int_equal(paid->status, SIM_SUCCESS);
+  assert_true(sim_ledger_apply(l, failed, true, noon) && sim_ledger_settle(l, failed, SIM_FAILED, noon));
+  assert_int_equal(sim_ledger_close(failed), RESULT_OK);  // the person cannot try once more
+  assert_false(sim_ledger_settle(l, failed, SIM_SUCCESS, noon));
+  sim_ledger_free(l);
+}
+
 static void a_reversal_is_known_by_its_refund_id(void **state)
 {
   (void)state;
@@ -179,6 +201,7 @@ int main(void)
       cmocka_unit_test(other_content_under_a_known_id_is_a_conflict),
       cmocka_unit_test(dedupe_applies_once_and_without_it_every_time),
       cmocka_unit_test(a_payment_moves_money_when_it_is_paid),
+      cmocka_unit_test(a_closed_order_is_never_paid_and_a_paid_one_never_closed),
       cmocka_unit_test(a_reversal_is_known_by_its_refund_id),
       cmocka_unit_test(a_full_ledger_refuses_new_ids_and_knows_the_old),
       cmocka_unit_test(many_entries_are_all_found_again),
