@@ -24,6 +24,10 @@ static struct action_row row_of(enum provider_action action)
 
 const char *action_request_name(enum provider_action action, enum call_kind kind)
 {
+  if (kind == CALL_CLOSE) {
+    REQUIRE(action == ACTION_CHARGE);
+    return "close";
+  }
   return kind == CALL_ACT ? row_of(action).call : row_of(action).inquiry;
 }
 

@@ -19,10 +19,12 @@ enum provider_action {
       ACTION_COUNT
 };
 
-// The action itself, or the question what became of it.
-enum call_kind { CALL_ACT, CALL_INQUIRE };
+// The action itself, the question what became of it, or (of charges only) the request that ends an order nobody paid.
+enum call_kind { CALL_ACT, CALL_INQUIRE, CALL_CLOSE };
 
-const char *action_request_name(enum provider_action action, enum call_kind kind);  // "reverse", "inquire_reverse"
-const char *action_suffix(enum provider_action action);                             // "-r"; "" for deliveries
-// A step of a claim: the name of a request. False, and nothing is written: no such step.
+// "reverse", "inquire_reverse", "close"
+const char *action_request_name(enum provider_action action, enum call_kind kind);
+const char *action_suffix(enum provider_action action);  // "-r"; "" for deliveries
+// A step of a claim: the name of a request. False, and nothing is written: no such step. Closing is none: it follows an
+// inquiry under the same lease.
 bool action_of_step(const char *step, enum provider_action *out_action, enum call_kind *out_kind);

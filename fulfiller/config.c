@@ -58,6 +58,7 @@ static const struct conf_key provider_keys[] = {
     REQUEST_KEYS("charge", actions[ACTION_CHARGE].call, "POST", "takes the price from the user"),
     REQUEST_KEYS("inquire_charge", actions[ACTION_CHARGE].inquire, "GET", "asks what became of a charge"),
     REPEAT_KEY("charge.repeat_is_safe", ACTION_CHARGE),
+    REQUEST_KEYS("close", actions[ACTION_CHARGE].close, "POST", "ends an order that was not paid, once what was kept for it has been given back"),
     REQUEST_KEYS("refund", actions[ACTION_REFUND].call, "POST", "gives the price back"),
     REQUEST_KEYS("inquire_refund", actions[ACTION_REFUND].inquire, "GET", "asks what became of a refund"),
     REPEAT_KEY("refund.repeat_is_safe", ACTION_REFUND),

@@ -17,9 +17,9 @@ struct request_conf {
   struct conf_pairs answers;  // "STATUS [POINTER=VALUE]" -> outcome; the first match counts, built-in rules follow
 };
 
-// One thing the provider can do, and the question what became of it.
+// One thing the provider can do, the question what became of it, and (of charges) what ends an order nobody paid.
 struct action_conf {
-  struct request_conf call, inquire;
+  struct request_conf call, inquire, close;
   bool repeat_is_safe;  // the provider takes each request id once; asked for only where there is no inquiry
 };
 

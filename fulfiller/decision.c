@@ -50,7 +50,7 @@ bool decision_has_call_ended(int status) { return status == 500 || status == 501
 static struct decision decide_unknown(const struct provider *p, const struct attempt_facts *f)
 {
   const struct provider_action_profile *profile = &p->actions[f->action];
-  bool can_go_on = profile->inquire.exists || profile->repeat_is_safe;
+  bool can_go_on = profile->inquire.exists || profile->repeat_is_safe || f->is_closable;
   if (!can_go_on || f->tries >= p->conf->attempts) return to_review(OUTCOME_UNKNOWN, causes_of(f->action).unknown);
   struct span rung = provider_rung(p, f->tries);
   if (f->outcome == OUTCOME_NOT_FOUND) rung = provider_rung_at_least(p, f->trust_left);
@@ -70,6 +70,14 @@ static struct decision decide_retry(const struct provider *p, const struct attem
 {
   if (f->tries >= p->conf->attempts) return to_review(OUTCOME_RETRY, causes_of(f->action).used_up);
   return on_rung(p, f, OUTCOME_RETRY, provider_rung(p, f->tries));
+}
+
+// An order that could not be closed is as open as before, whatever the answer was: the next turn asks, and tries again.
+// Patience ends as with every payment that stays open.
+static struct decision decide_open(const struct provider *p, const struct attempt_facts *f)
+{
+  if (f->age.us > p->conf->pending_timeout.us) return to_review(f->outcome, causes_of(f->action).pending);
+  return on_rung(p, f, f->outcome, provider_rung(p, f->tries));
 }
 
 // An answer to a repeat speaks of the repeat. That it was turned away for now, or that one like it is under way or was
@@ -94,6 +102,7 @@ static bool was_never_made(const struct attempt_facts *f)
 struct decision decision_make(const struct provider *p, const struct attempt_facts *f)
 {
   if (f->review != NULL) return to_review(f->outcome == OUTCOME_NOT_FOUND ? OUTCOME_UNKNOWN : f->outcome, f->review);
+  if (f->kind == CALL_CLOSE && f->outcome != OUTCOME_DONE) return decide_open(p, f);
   if (leaves_it_open(f)) return decide_unknown(p, f);
   if (found_nothing_to_take_back(f) || was_never_made(f)) return (struct decision){.outcome = OUTCOME_NOT_FOUND};
   switch (f->outcome) {

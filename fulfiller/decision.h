@@ -22,6 +22,7 @@ struct attempt_facts {
   bool is_again;            // a call before this one, under the same request id, may have taken effect
   bool is_repeat;           // and nobody could be asked about it
   bool is_unwanted;         // the action is not made any more: nobody wants what it pays for
+  bool is_closable;         // nor has it been: the order can be closed, which tells as much as asking
   int status;               // of the answer; 0: none
   const char *review;       // a cause found elsewhere (the request cannot be made); NULL: none
 };

@@ -17,6 +17,20 @@ static const struct provider_action_profile *profile_of(const struct job *job)
   return &job->lane->provider.actions[job->action];
 }
 
+// Nothing is kept for the payment any more, and the provider can end the order. Like the action itself it is not tried
+// beyond the attempts of the ladder; the next answer that says "pending" begins them anew.
+static bool may_close(const struct job *job)
+{
+  return job->may_close && profile_of(job)->close.exists && job->tries <= job->lane->provider.conf->attempts;
+}
+
+static struct metric_series *series_of(const struct job *job)
+{
+  struct lane *lane = job->lane;
+  enum outcome outcome = job->decision.outcome;
+  return job->call.kind == CALL_CLOSE ? lane->closes[outcome] : lane->outcomes[job->action][outcome];
+}
+
 static void finish(struct job *job)
 {
   struct lane *lane = job->lane;
@@ -28,13 +42,14 @@ static void finish(struct job *job)
                                 .review = job->review,
                                 .is_again = job->must_inquire,
                                 .is_unwanted = !job->is_wanted,
+                                .is_closable = may_close(job),
                                 .is_repeat = job->must_inquire && !profile_of(job)->inquire.exists,
                                 .status = verdict->status,
                                 .age = wall_since(clk_wall(), job->pending_since),
                                 .trust_left = mono_since(job->trust_at, clk_mono()),
                                 .retry_after = verdict->retry_after};
   job->decision = decision_make(&lane->provider, &facts);
-  metric_series_add(lane->outcomes[job->action][job->decision.outcome], 1);
+  metric_series_add(series_of(job), 1);
   job_enter(job, JOB_SETTLING);
   settler_add(lane->means.settler, job);
   if (job->is_probe) lane_guard_probe_ended(lane->guard);
@@ -76,6 +91,19 @@ static bool may_act_after(const struct job *job)
 {
   return job->call.verdict.outcome == OUTCOME_NOT_FOUND && !mono_before(clk_mono(), job->trust_at) && may_act(job) &&
          has_lease_for(job, job->lane->provider.second_call) && !job->lane->is_stopping;
+}
+
+// The provider knows of an order that is not paid: it can be closed under the same lease.
+static bool may_close_after(const struct job *job)
+{
+  return job->call.verdict.outcome == OUTCOME_PENDING && may_close(job) &&
+         has_lease_for(job, job->lane->provider.second_call) && !job->lane->is_stopping;
+}
+
+// Where nobody can be asked the order is closed all the same, once the charge can no longer be under way.
+static bool may_close_unasked(const struct job *job)
+{
+  return !profile_of(job)->inquire.exists && may_close(job) && !mono_before(clk_mono(), job->trust_at);
 }
 
 // The request refers to traceparent, which is written here.
@@ -129,32 +157,62 @@ static void on_inquired(void *ctx, const struct http_answer *answer)
   on_answer(job, &profile_of(job)->inquire, answer);
   if (may_act_after(job))
     call(job, CALL_ACT);
+  else if (may_close_after(job))
+    call(job, CALL_CLOSE);
   else
     finish(job);
+}
+
+static void on_closed(void *ctx, const struct http_answer *answer)
+{
+  struct job *job = ctx;
+  on_answer(job, &profile_of(job)->close, answer);
+  finish(job);
+}
+
+static http_answer_fn *heard_by(enum call_kind kind)
+{
+  switch (kind) {
+    case CALL_INQUIRE: return on_inquired;
+    case CALL_CLOSE: return on_closed;
+    case CALL_ACT: break;
+  }
+  return on_acted;
+}
+
+// What the inquiry said stands, where there was one.
+static void finish_without_closing(struct job *job, const char *code, const char *detail)
+{
+  if (job->call_number > 0)
+    finish(job);
+  else
+    finish_without_call(job, code, detail);
 }
 
 static void call(struct job *job, enum call_kind kind)
 {
   struct lane *lane = job->lane;
   const struct render_moment moment = render_moment_now();
+  void (*without)(struct job *, const char *, const char *) =
+      kind == CALL_CLOSE ? finish_without_closing : finish_without_call;
   char traceparent[TRACE_PARENT_BYTES];
   uint64_t span = trace_next(&lane->spans);
   enum result result = render(job, kind, span, &moment, traceparent);
   if (result != RESULT_OK) {
-    job->review = "request_not_possible";
-    finish_without_call(job, "REQUEST_NOT_POSSIBLE",
-                        "a value of the claim cannot stand in its place in the provider's templates");
+    static const char why[] = "a value of the claim cannot stand in its place in the provider's templates";
+    if (kind != CALL_CLOSE) job->review = "request_not_possible";
+    without(job, "REQUEST_NOT_POSSIBLE", why);
     return;
   }
-  result = http_client_send(lane->http, &lane->call.request, kind == CALL_ACT ? on_acted : on_inquired, job, NULL);
+  result = http_client_send(lane->http, &lane->call.request, heard_by(kind), job, NULL);
   if (result != RESULT_OK) {
-    finish_without_call(job, "NOT_SENT", result_text(result));
+    without(job, "NOT_SENT", result_text(result));
     return;
   }
   job_begin_call(job, kind);
   job->call.moment = moment;
   job->call.span = span;
-  job_enter(job, kind == CALL_ACT ? JOB_ACTING : JOB_INQUIRING);
+  job_enter(job, kind == CALL_INQUIRE ? JOB_INQUIRING : JOB_ACTING);
 }
 
 // The claim owes something that this provider cannot do: a person must settle it otherwise.
@@ -174,6 +232,8 @@ void deliver_start(struct job *job)
     finish_without_call(job, "LEASE_TOO_SHORT", "the database answered too late for a call under this lease");
   else if (job->must_inquire && profile->inquire.exists && may_ask(job))
     call(job, CALL_INQUIRE);
+  else if (may_close_unasked(job))
+    call(job, CALL_CLOSE);
   else if (!may_act(job))
     finish_without_call(job, "NOT_HEARD_OF", "the attempts are used up, and nothing was heard of the last ones");
   else if (!job->must_inquire || (!profile->inquire.exists && profile->repeat_is_safe))

@@ -60,6 +60,7 @@ struct job {
   bool is_probe;                   // of a breaker that is half open
   bool must_inquire;               // an earlier attempt's outcome is unknown
   bool is_wanted;                  // the action may be made; false: only what became of it is of interest
+  bool may_close;                  // it is a charge of a claim that has ended: an order that is not paid may be closed
   struct wall_time created_at;     // the claim
   struct wall_time pending_since;  // how long the provider has been saying so; the take, where it has not
   struct mono_time taken_at, lease_until;

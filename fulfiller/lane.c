@@ -68,6 +68,7 @@ static void make_series(struct lane *lane)
       const char *what = action_request_name((enum provider_action)action, CALL_ACT);
       lane->outcomes[action][i] = METRIC_SERIES(set, M_ACTIONS, name, what, outcome);
     }
+    lane->closes[i] = METRIC_SERIES(set, M_ACTIONS, name, action_request_name(ACTION_CHARGE, CALL_CLOSE), outcome);
   }
   lane->call_seconds = METRIC_SERIES(set, M_DELIVERY_SECONDS, name);
   lane->held = METRIC_SERIES(set, M_CLAIMS_HELD, name);

@@ -76,7 +76,7 @@ struct lane {
   struct loop_timer *resume;  // set while the database is given a rest
   uint32_t generation;        // of the broker connection that brought the newest message
   bool is_draining, is_stopping;
-  struct metric_series *outcomes[ACTION_COUNT][OUTCOME_COUNT];
+  struct metric_series *outcomes[ACTION_COUNT][OUTCOME_COUNT], *closes[OUTCOME_COUNT];
   struct metric_series *call_seconds, *in_progress, *held, *taken, *skipped;
 };
 

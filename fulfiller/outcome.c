@@ -172,7 +172,7 @@ void outcome_classify(const struct answer_rules *rules, const struct http_answer
   switch (answer->stage) {
     case HTTP_NEVER_SENT:
       // Nothing was asked. For an action that is certainty, for an inquiry it is not.
-      v.outcome = rules->kind == CALL_ACT ? OUTCOME_RETRY : OUTCOME_UNKNOWN;
+      v.outcome = rules->kind == CALL_INQUIRE ? OUTCOME_UNKNOWN : OUTCOME_RETRY;
       snprintf(v.code, sizeof v.code, "NOT_REACHED");
       verdict_put(v.detail, sizeof v.detail, answer->fault);
       break;

@@ -13,7 +13,7 @@
 #include "fulfiller/action.h"
 
 #define OUTCOME_LIST(X)                                                                                             \
-  X(OUTCOME_DONE, "done")           /* it took effect */                                                            \
+  X(OUTCOME_DONE, "done")           /* it took effect; of an order that is closed: it will not be paid */           \
   X(OUTCOME_PENDING, "pending")     /* accepted; the result comes later */                                          \
   X(OUTCOME_RETRY, "retry")         /* it took no effect; try again */                                              \
   X(OUTCOME_REFUSED, "refused")     /* it took no effect and never will */                                          \

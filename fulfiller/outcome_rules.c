@@ -13,23 +13,28 @@ struct built_in {
 
 // A 5xx may come from a gateway while the provider still works, and 408 and 504 say so: unknown. 401, 403 … 425 are
 // faults of our side or of the moment: refusing the user for them would be wrong.
-static const struct built_in deliver_rules[] = {
+static const struct built_in status_rules[] = {
+    {"2xx", "done"},  {"401", "retry"}, {"407", "retry"},   {"408", "unknown"},
+    {"425", "retry"}, {"429", "retry"}, {"4xx", "refused"}, {"5xx", "unknown"},
+};
+// Before those, of all that acts.
+static const struct built_in act_rules[] = {
     {"2xx /status=FAILED", "refused"},
     {"2xx /status=PENDING", "pending"},
     {"202", "pending"},
-    {"2xx", "done"},
-    {"401", "retry"},
-    {"407", "retry"},
-    {"408", "unknown"},
-    {"425", "retry"},
-    {"429", "retry"},
-    {"4xx", "refused"},
-    {"5xx", "unknown"},
 };
-// Behind these come the rules of deliveries. What is not there any more cannot be taken back (again).
+// Before both. What is not there any more cannot be taken back (again).
 static const struct built_in take_back_rules[] = {
     {"2xx /status=NOT_FOUND", "not_found"},
     {"404", "not_found"},
+};
+// In place of those of what acts. Whatever is not done is asked about again, so an order that is paid, or is not there,
+// is the inquiry's to find.
+static const struct built_in close_rules[] = {
+    {"2xx /status=FAILED", "refused"},
+    {"2xx /status=SUCCESS", "refused"},
+    {"2xx /status=PENDING", "unknown"},
+    {"202", "unknown"},
 };
 static const struct built_in inquire_rules[] = {
     {"2xx /status=SUCCESS", "done"},
@@ -80,9 +85,11 @@ static enum result rule_compile(const char *when, const char *outcome, const str
   if (!status_from(when, status_len, &rule.status_from, &rule.status_to)) {
     return FAIL(fault, "rule '%.80s' must begin with a status such as 200 or a class such as 2xx", when);
   }
-  if (!outcome_from(outcome, &rule.outcome) || (!may_be_not_found && rule.outcome == OUTCOME_NOT_FOUND)) {
-    return FAIL(fault, "rule '%.80s': the outcome must be done, pending, retry, refused%s or unknown (found: %.40s)",
-                when, may_be_not_found ? ", not_found" : "", outcome);
+  bool may_be_pending = rules->kind != CALL_CLOSE;
+  if (!outcome_from(outcome, &rule.outcome) || (!may_be_not_found && rule.outcome == OUTCOME_NOT_FOUND) ||
+      (!may_be_pending && rule.outcome == OUTCOME_PENDING)) {
+    return FAIL(fault, "rule '%.80s': the outcome must be done, %sretry, refused%s or unknown (found: %.40s)", when,
+                may_be_pending ? "pending, " : "", may_be_not_found ? ", not_found" : "", outcome);
   }
   if (rules->kind == CALL_INQUIRE && rule.outcome == OUTCOME_RETRY && rule.status_from >= 300) {
     return FAIL(
@@ -143,7 +150,8 @@ enum result answer_rules_compile(const struct conf_pairs *own, enum provider_act
                                  struct answer_rules *out_rules, struct conf_fault *out_fault)
 {
   enum result result;
-  size_t max = own->count + ARRAY_LEN(take_back_rules) + ARRAY_LEN(deliver_rules) + ARRAY_LEN(inquire_rules);
+  size_t max = own->count + ARRAY_LEN(take_back_rules) + ARRAY_LEN(close_rules) + ARRAY_LEN(act_rules) +
+               ARRAY_LEN(status_rules) + ARRAY_LEN(inquire_rules);
   struct answer_rules rules = {.items = MEM_ARRAY(struct answer_rule, max), .action = action, .kind = kind};
   TRY(add_own(&rules, own, out_fault));
   if (kind == CALL_INQUIRE) {
@@ -151,7 +159,11 @@ enum result answer_rules_compile(const struct conf_pairs *own, enum provider_act
   } else {
     if (answer_may_be_not_found(action, kind))
       TRY(add_built_in(&rules, take_back_rules, ARRAY_LEN(take_back_rules), out_fault));
-    TRY(add_built_in(&rules, deliver_rules, ARRAY_LEN(deliver_rules), out_fault));
+    if (kind == CALL_CLOSE)
+      TRY(add_built_in(&rules, close_rules, ARRAY_LEN(close_rules), out_fault));
+    else
+      TRY(add_built_in(&rules, act_rules, ARRAY_LEN(act_rules), out_fault));
+    TRY(add_built_in(&rules, status_rules, ARRAY_LEN(status_rules), out_fault));
   }
   *out_rules = rules;
   rules = (struct answer_rules){0};

@@ -75,16 +75,27 @@ static struct http_request request_of(const struct provider *p, const struct pro
                                .connect_timeout = p->conf->connect_timeout,
                                .total_timeout = p->conf->total_timeout,
                                .answer_max = ANSWER_BYTES_MAX,
-                               .never_resend = kind == CALL_ACT,
+                               .never_resend = kind != CALL_INQUIRE,
                                .fresh_connection = kind == CALL_ACT && !r->has_request_id};
+}
+
+const struct provider_request *provider_request_of(const struct provider *p, enum provider_action action,
+                                                   enum call_kind kind)
+{
+  const struct provider_action_profile *profile = &p->actions[action];
+  switch (kind) {
+    case CALL_INQUIRE: return &profile->inquire;
+    case CALL_CLOSE: return &profile->close;
+    case CALL_ACT: break;
+  }
+  return &profile->call;
 }
 
 enum result provider_render_at(const struct provider *p, enum provider_action action, enum call_kind kind,
                                const struct claim_facts *facts, const char *traceparent,
                                const struct render_moment *moment, struct provider_call *call)
 {
-  const struct provider_action_profile *profile = &p->actions[action];
-  const struct provider_request *r = kind == CALL_ACT ? &profile->call : &profile->inquire;
+  const struct provider_request *r = provider_request_of(p, action, kind);
   const struct template_means means = {.moment = *moment, .keys = &p->keys};
   struct sign_header signs[SIGN_HEADERS_MAX];
   size_t sign_count = 0;

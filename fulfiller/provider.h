@@ -34,7 +34,8 @@ struct provider_request {
 // One thing the provider can do. call does not exist: it cannot.
 struct provider_action_profile {
   struct provider_request call, inquire;
-  bool repeat_is_safe;  // the same request id may be sent again
+  struct provider_request close;  // of charges only: ends an order that nobody paid, under the charge's request id
+  bool repeat_is_safe;            // the same request id may be sent again
 };
 
 struct provider {
@@ -77,6 +78,8 @@ struct provider_call {
 };
 void provider_call_init(struct provider_call *call);
 void provider_call_release(struct provider_call *call);
+const struct provider_request *provider_request_of(const struct provider *p, enum provider_action action,
+                                                   enum call_kind kind);
 // Fills call->request for a request that exists; it points into *call until the next rendering. traceparent "": none.
 MUST_CHECK enum result provider_render(const struct provider *p, enum provider_action action, enum call_kind kind,
                                        const struct claim_facts *facts, const char *traceparent,

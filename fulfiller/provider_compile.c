@@ -215,7 +215,10 @@ static enum result check_action(const struct provider_conf *conf, enum provider_
   const char *call = action_request_name(action, CALL_ACT), *inquiry = action_request_name(action, CALL_INQUIRE);
   if (!is_method(a->call.method)) return FAIL(fault, "%s.method: must be GET, POST, PUT or DELETE", call);
   if (!is_method(a->inquire.method)) return FAIL(fault, "%s.method: must be GET, POST, PUT or DELETE", inquiry);
+  if (action == ACTION_CHARGE && !is_method(a->close.method))
+    return FAIL(fault, "close.method: must be GET, POST, PUT or DELETE");
   if (a->call.path == NULL && a->inquire.path != NULL) return FAIL(fault, "%s: there is no %s.path", inquiry, call);
+  if (a->call.path == NULL && a->close.path != NULL) return FAIL(fault, "close: there is no %s.path", call);
   if (action == ACTION_DELIVER && a->call.path != NULL && a->call.body == NULL && conf->request_id_field[0] != '\0')
     return FAIL(fault, "request_id_field: %s.body is missing", call);
   return RESULT_OK;
@@ -265,6 +268,18 @@ static bool request_has_params(const struct provider_request *r)
   return has;
 }
 
+// It speaks of the charge's request: it has no request id of its own to carry.
+static enum result compile_close(struct provider *p, const struct request_conf *conf, struct provider_request *out,
+                                 struct conf_fault *fault)
+{
+  enum result result;
+  const struct request_place place = {ACTION_CHARGE, CALL_CLOSE, action_request_name(ACTION_CHARGE, CALL_CLOSE)};
+  TRY(compile_request(p->conf, conf, &place, out, fault));
+  if (out->exists) TRY(check_signed(p, &place, out, conf->body, fault));
+cleanup:
+  return result;
+}
+
 static enum result compile_action(struct provider *p, enum provider_action action, struct conf_fault *fault)
 {
   enum result result;
@@ -278,7 +293,9 @@ static enum result compile_action(struct provider *p, enum provider_action actio
   if (out->call.exists) TRY(check_signed(p, &call, &out->call, conf->call.body, fault));
   if (out->inquire.exists) TRY(check_signed(p, &inquiry, &out->inquire, conf->inquire.body, fault));
   out->repeat_is_safe = conf->repeat_is_safe;
-  p->has_params = p->has_params || request_has_params(&out->call) || request_has_params(&out->inquire);
+  if (action == ACTION_CHARGE) TRY(compile_close(p, &conf->close, &out->close, fault));
+  p->has_params = p->has_params || request_has_params(&out->call) || request_has_params(&out->inquire) ||
+                  request_has_params(&out->close);
 cleanup:
   return result;
 }
@@ -318,6 +335,7 @@ void provider_release(struct provider *p)
   for (int i = 0; i < ACTION_COUNT; i++) {
     request_release(&p->actions[i].call);
     request_release(&p->actions[i].inquire);
+    request_release(&p->actions[i].close);
   }
   provider_keys_release(&p->keys);
   signature_free(p->signature);

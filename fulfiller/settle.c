@@ -139,7 +139,7 @@ static void mark_settled(struct batch *b, const struct db_rows *rows)
       }
       bool is_late = job->decision.outcome == OUTCOME_DONE && !settled.is_under_review;
       job->owes_reversal = job->action == ACTION_DELIVER && is_late;
-      job->owes_refund = job->action == ACTION_CHARGE && is_late;
+      job->owes_refund = job->action == ACTION_CHARGE && job->call.kind != CALL_CLOSE && is_late;
     }
   }
 }
@@ -224,7 +224,8 @@ static bool moves_stock(const struct job *job)
   if (job->decision.review != NULL) return false;
   switch (job->action) {
     case ACTION_DELIVER: return outcome == OUTCOME_REFUSED;
-    case ACTION_CHARGE: return outcome == OUTCOME_DONE || outcome == OUTCOME_REFUSED;
+    case ACTION_CHARGE:  // an order is closed when everything is back already
+      return job->call.kind != CALL_CLOSE && (outcome == OUTCOME_DONE || outcome == OUTCOME_REFUSED);
     case ACTION_REFUND: return false;
     case ACTION_REVERSE:
     case ACTION_COUNT: break;

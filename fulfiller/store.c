@@ -31,7 +31,8 @@ enum take_column {
   TAKE_PROVIDER_REF,
   TAKE_TRACE,
   TAKE_MAY_ACT,
-  TAKE_HOLD_UNTIL
+  TAKE_HOLD_UNTIL,
+  TAKE_MAY_CLOSE
 };
 
 #define EARLIER_BYTES_MAX (8 * 1024 * 1024)  // 256 claims, every byte of a record escaped
@@ -115,6 +116,7 @@ static void read_action(struct job *job, const struct db_rows *rows, size_t row)
   ENSURE(is_known);  // the database's CHECK has the same names
   job->must_inquire = kind == CALL_INQUIRE;
   job->is_wanted = db_rows_bool(rows, row, TAKE_MAY_ACT);
+  job->may_close = db_rows_bool(rows, row, TAKE_MAY_CLOSE);
   snprintf(job->id, sizeof job->id, "%" PRId64 "-%" PRId64, job->key.activity_id, job->key.claim_id);
   snprintf(job->request_id, sizeof job->request_id, "%" PRId64 "-%" PRId64 "%s", job->key.activity_id,
            job->key.claim_id, action_suffix(job->action));

@@ -66,6 +66,7 @@ export const words = {
   'outcome.to_do': 'still to be done',
   'outcome.owed': 'owed',
   'outcome.void': 'void',
+  'outcome.closed': 'closed',
   'outcome.due': 'due',
   'as.delivered': 'delivered',
   'as.not-delivered': 'not delivered',

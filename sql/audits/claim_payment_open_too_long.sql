@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- An hour after its hold has ended it is known whether a claim was paid, or a person looks into it. Where a provider never says that a payment was given up, its orders should be
--- made to end with the hold.
+-- closed (`close` in its profile), or made to end with the hold.
 -- Parameters: i_activity_id. Result: a row per claim whose payment has been open for longer. Locks: none. Errors: none.
 create or replace function largesse.audit_claim_payment_open_too_long(i_activity_id bigint)
 returns table (subject text, claim_id bigint, expected text, actual text)

@@ -26,9 +26,10 @@ as $$
       when 'held' then ',"holdUntil":"' || largesse.time_text(i_claim.deadline) || '"'
       when 'offered' then ',"acceptUntil":"' || largesse.time_text(i_claim.deadline) || '"' end end,
     ',"points":' || i_claim.points,
-    case when i_claim.payment is not null then format(',"payment":{"requestId":"%s-%s-p"%s,"status":"%s"%s}', i_claim.activity_id, i_claim.id,
+    case when i_claim.payment is not null then format(',"payment":{"requestId":"%s-%s-p"%s,"status":"%s"%s%s}', i_claim.activity_id, i_claim.id,
       ',"url":' || to_json(i_claim.payment_url)::text, i_claim.payment,
-      ',"ref":' || to_json(i_claim.payment_ref)::text) end,
+      ',"ref":' || to_json(i_claim.payment_ref)::text,
+      ',"closedAt":"' || largesse.time_text(i_claim.payment_closed_at) || '"') end,
     case when i_claim.step is not null and (i_claim.status = 'issuing' or i_claim.step not in ('charge', 'inquire_charge', 'refund', 'inquire_refund')) then format(',"delivery":{"attempts":%s%s%s%s}', i_claim.attempts,
       -- While somebody works on it, nobody else looks.
       ',"nextAttemptAt":"' || largesse.time_text(greatest(i_claim.next_attempt_at, i_claim.lease_until)) || '"',

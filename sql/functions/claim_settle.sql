@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Writes what many attempts brought, in one transaction.
 -- Parameters (parallel arrays): keys, the attempt from claim_take, the number of the call under that lease (from 1) whose answer decides, its step (what
--- was done: deliver, inquire, reverse, …), outcome (done, pending, retry, refused, unknown; for reversals not_found too: there is nothing to take back),
+-- was done: deliver, inquire, reverse, close, …), outcome (done, pending, retry, refused, unknown; for reversals not_found too: there is nothing to take back),
 -- provider, http status or null, the provider's reference or null, code and detail of a failure or null, when the call started, how long it took, after how
 -- many milliseconds the claim is due again (rung plus slack), a review cause where a person must decide (attempts used up, outcome cannot be known; null
 -- otherwise), for how many milliseconds from now a "not found" does not count (null: as before; a call that followed an inquiry under the same lease has
@@ -16,7 +16,7 @@
 -- charge; a payment made may take. All such rows must be of one activity.
 -- A reversal or refund that is refused always goes to review, and so does one that found nothing although what it takes back was last said to be pending or to be done: a
 -- wrong address of reversals would otherwise give back, at one roll-back of many, what users keep.
--- A charge that certainly had no effect is made again while its claim is held, and is void when it is not.
+-- A charge that certainly had no effect is made again while its claim is held, and is void when it is not. An order that was closed will not be paid (claim_settle_closes).
 -- Locks: as claim_holdings_lock, of all that moves; then the claims. Errors: 22023 as claim_move; 40P01, 40001 (repeat).
 create or replace function largesse.claim_settle(
   i_activity_ids bigint[], i_claim_ids bigint[], i_attempts int[], i_calls int[], i_steps text[], i_outcomes text[], i_providers text[], i_http int[],
@@ -105,12 +105,12 @@ begin
       end if;
     end if;
   end if;
-  if i_steps && '{charge,inquire_charge,refund,inquire_refund}' then
+  if i_steps && '{charge,inquire_charge,close,refund,inquire_refund}' then
     if not (i_steps && '{reverse,inquire_reverse,charge,inquire_charge}' or i_outcomes && '{refused}') then perform largesse.claim_settle_lock(i_activity_ids, i_claim_ids); end if;
     return query select p.activity_id, p.claim_id, p.status, p.under_review, p.review_cause
                    from largesse.claim_settle_payments(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_codes, i_details, i_due_ms, i_review,
                                                        i_trust_ms, i_urls, i_providers, i_http) p;
-    if i_steps <@ '{charge,inquire_charge,refund,inquire_refund}' then return; end if;
+    if i_steps <@ '{charge,inquire_charge,close,refund,inquire_refund}' then return; end if;
   end if;
 
   select array_agg(r.a) as a, array_agg(r.c) as c, array_agg(r.ref) as ref into v_done

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What attempts at charges and refunds brought, as part of claim_settle. Rows of other steps are left alone.
+-- What attempts at charges and refunds brought, as part of claim_settle, and (claim_settle_closes) at closing orders. Rows of other steps are left alone.
 -- Parameters: as claim_settle. Result: a row per claim that this call settled: its status now, and whether and why it waits for a person. Locks: as claim_paid and
 -- claim_payment_refused; then the claims, then letters. Errors: as claim_paid.
 create or replace function largesse.claim_settle_payments(
@@ -41,6 +41,11 @@ begin
    where r.step in ('refund', 'inquire_refund') and r.outcome = 'done';
   if v_rows.a is not null then
     return query select p.activity_id, p.claim_id, p.status, false, null::text from largesse.claim_refunded(v_rows.a, v_rows.c) p;
+  end if;
+
+  if i_steps && '{close}' then
+    return query select p.activity_id, p.claim_id, p.status, p.under_review, p.review_cause
+                   from largesse.claim_settle_closes(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_codes, i_details, i_due_ms, i_review, i_providers, i_http) p;
   end if;
 
   -- What was done is told, and nothing else is left of most batches.

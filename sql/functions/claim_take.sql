@@ -14,12 +14,12 @@
 -- Result: a row per claim taken; attempt is the fencing token for claim_settle, tries counts since a person last retried it, doing says what to do, wanted_at since when
 -- the provider has been saying "pending" (where it has not: now; patience with a person who pays begins with the end of the hold), trust_in_ms how long a "not found" does
 -- not count yet, provider_ref that of the payment where the step is about it, may_act whether the action may be made at all where an inquiry does not find it, hold_until the end of
--- what is kept for the payment. Locks: the claims. Errors: 40P01 (repeat).
+-- what is kept for the payment, may_close whether an order that is not paid may be closed: nothing is kept for it any more. Locks: the claims. Errors: 40P01 (repeat).
 create or replace function largesse.claim_take(
   i_activity_ids bigint[], i_claim_ids bigint[], i_attempts int[], i_lease interval, i_trust_after interval, i_provider text, i_traces uuid[] default null)
 returns table (activity_id bigint, claim_id bigint, attempt int, tries int, doing text, user_id bigint, quantity int, biz_id text,
                channel text, activity_code text, reward_code text, amount bigint, currency text, params text, created_at timestamptz, wanted_at timestamptz,
-               trust_in_ms bigint, provider_ref text, trace uuid, may_act boolean, hold_until timestamptz)
+               trust_in_ms bigint, provider_ref text, trace uuid, may_act boolean, hold_until timestamptz, may_close boolean)
 language plpgsql volatile security definer
 set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 set plan_cache_mode = force_custom_plan  -- a plan made while the table was empty would be kept while it grows
@@ -54,7 +54,8 @@ begin
                 case when c.doing in ('charge', 'inquire_charge') then greatest(c.deadline, coalesce(c.pending_since, $6)) else coalesce(c.pending_since, $6) end,
                 greatest(0, ceil(extract(epoch from c.trust_after - $6) * 1000))::bigint,
                 case when w.purpose = 'payment' then c.payment_ref else c.provider_ref end, c.trace,
-                c.doing <> 'inquire_charge' or c.status = 'held' and c.deadline > $6, c.deadline
+                c.doing <> 'inquire_charge' or c.status = 'held' and c.deadline > $6, c.deadline,
+                c.doing = 'inquire_charge' and c.status in ('cancelled', 'expired', 'failed', 'rolled_back')
       $q$, v_partition)
       using i_activity_ids, i_claim_ids, i_attempts, i_lease, i_trust_after, v_now, i_provider, i_traces;
   end loop;

@@ -11,6 +11,7 @@ as $$
       (i_claim.created_at, 0, 'the claim was made', jsonb_build_object('quantity', i_claim.quantity, 'numbers', i_claim.numbers, 'channel', i_claim.channel, 'points', i_claim.points)),
       (i_claim.expired_at, 5, 'its hold or offer ran out', '{}'),
       (i_claim.paid_at, 5, 'it was paid', jsonb_build_object('ref', i_claim.payment_ref)),
+      (i_claim.payment_closed_at, 6, 'its order was closed unpaid at its provider', '{}'),
       (i_claim.issued_at, 6, 'its delivery came due', '{}'),
       (i_claim.succeeded_at, 7, 'it succeeded', jsonb_build_object('ref', i_claim.provider_ref)),
       (i_claim.review_since, 8, format('it waits for a person: %s', i_claim.review_cause), jsonb_build_object('cause', i_claim.review_cause)),

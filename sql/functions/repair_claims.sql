@@ -6,7 +6,7 @@ create or replace function largesse.repair_claim_is_open(i_claim largesse.claim)
 language sql immutable
 as $$
   select i_claim.status = 'issuing' or coalesce(i_claim.reversal, 'done') not in ('done', 'not_found')
-         or coalesce(i_claim.payment, 'done') not in ('done', 'refused', 'void') or coalesce(i_claim.refund, 'done') not in ('done', 'refused')
+         or coalesce(i_claim.payment, 'done') not in ('done', 'refused', 'void', 'closed') or coalesce(i_claim.refund, 'done') not in ('done', 'refused')
 $$;
 
 -- A claim that is open is due now: its provider is asked, by the request id that it had. One that is finished is not due. Nothing else changes.

@@ -37,7 +37,7 @@ enum model_step {
   MODEL_REVERSE,
   MODEL_INQUIRE_REVERSE
 };
-enum model_money { MODEL_NO_MONEY, MODEL_OPEN, MODEL_NOT_PAID, MODEL_PAID, MODEL_VOID };
+enum model_money { MODEL_NO_MONEY, MODEL_OPEN, MODEL_NOT_PAID, MODEL_PAID, MODEL_VOID, MODEL_CLOSED };
 enum model_debt { MODEL_NO_DEBT, MODEL_OWED, MODEL_SETTLED };  // of refunds and reversals
 enum model_outcome { MODEL_DONE, MODEL_REFUSED, MODEL_RETRY, MODEL_PENDING, MODEL_UNKNOWN };
 
@@ -144,5 +144,8 @@ bool model_adjust(struct model *m, int activity, int64_t by);
 bool model_can_take(const struct model *m, int claim);
 void model_take(struct model *m, int claim, int64_t attempt);
 void model_settle(struct model *m, int claim, enum model_outcome outcome);
+// Whether the order of what is being asked about may be closed instead; and what came of that.
+bool model_can_close(const struct model *m, int claim);
+void model_close(struct model *m, int claim, enum model_outcome outcome);
 void model_told_paid(struct model *m, int claim);
 void model_told_not_paid(struct model *m, int claim);  // by a callback

@@ -63,7 +63,7 @@ create function probe.books(i_activity bigint) returns text language sql as $$
     select 1 as kind, 0::bigint as k1, 0::bigint as k2, 0::bigint as k3,
            concat_ws(' ', 'figures', coalesce(f ->> 'total', '-'), f ->> 'issued', f ->> 'held', coalesce(f ->> 'remaining', '-'), f ->> 'waiting') as x from f
     union all select 2, c.id, 0, 0, concat_ws(' ', 'claim', c.id, c.biz_id, c.user_id, c.quantity, c.status,
-        case when c.payment is null then '-' when c.payment in ('refused', 'done', 'void') then c.payment else 'open' end,
+        case when c.payment is null then '-' when c.payment in ('refused', 'done', 'void', 'closed') then c.payment else 'open' end,
         'refund', probe.debt(c.refund), 'reversal', probe.debt(c.reversal), case when c.review_since is not null then 'review' else '-' end, coalesce(c.points, 0))
       from largesse.claim c where c.activity_id = i_activity
     union all select 3, u.user_id, array_position(array['total', 'day', 'week', 'month'], u.period), case when isfinite(u.period_start) then u.period_start - date '1970-01-01' else 0 end,

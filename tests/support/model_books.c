@@ -10,7 +10,7 @@
 
 static const char *money_name(enum model_money money)
 {
-  static const char *const names[] = {"-", "open", "refused", "done", "void"};
+  static const char *const names[] = {"-", "open", "refused", "done", "void", "closed"};
   return names[money];
 }
 

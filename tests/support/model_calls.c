@@ -225,19 +225,29 @@ bool model_call_take(struct model_run *run, int claim)
   return is_taken;
 }
 
-void model_call_settle(struct model_run *run, int claim, enum model_outcome outcome)
+static void settle(struct model_run *run, int claim, const char *step, enum model_outcome outcome)
 {
   const struct model_claim *c = &run->m.claims[claim];
   const struct model_activity *a = activity_of(run, claim);
-  int64_t attempt = c->attempt;
-  const char *step = steps[c->doing];
-  model_settle(&run->m, claim, outcome);
   char *answer = sql_text(run->sql, "select probe.settle(%lld, %lld, %lld, '%s', '%s')", (long long)a->id,
-                          (long long)c->id, (long long)attempt, step, outcomes[outcome]);
+                          (long long)c->id, (long long)c->attempt, step, outcomes[outcome]);
   model_note(run, "%s: settle %lld, %s %s: %s", a->code, (long long)c->id, step, outcomes[outcome], answer);
   if (strcmp(answer, "nothing") != 0) model_expect(run, "what is settled", answer, model_status_name(c->status));
   mem_free(answer);
   run->moves++;
+}
+
+void model_call_settle(struct model_run *run, int claim, enum model_outcome outcome)
+{
+  const char *step = steps[run->m.claims[claim].doing];
+  model_settle(&run->m, claim, outcome);
+  settle(run, claim, step, outcome);
+}
+
+void model_call_close(struct model_run *run, int claim, enum model_outcome outcome)
+{
+  model_close(&run->m, claim, outcome);
+  settle(run, claim, "close", outcome);
 }
 
 void model_call_tell(struct model_run *run, int claim, bool is_paid)

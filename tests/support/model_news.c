@@ -105,6 +105,22 @@ static void settle_payment(struct model *m, int claim, enum model_outcome outcom
   }
 }
 
+bool model_can_close(const struct model *m, int claim)
+{
+  const struct model_claim *c = &m->claims[claim];
+  return c->in_flight && c->doing == MODEL_INQUIRE_CHARGE && c->money == MODEL_OPEN && c->status != MODEL_HELD;
+}
+
+void model_close(struct model *m, int claim, enum model_outcome outcome)
+{
+  struct model_claim *c = &m->claims[claim];
+  m->activities[c->activity].is_dirty = true;
+  c->in_flight = false;
+  if (outcome != MODEL_DONE) return;  // it is asked about again
+  c->money = MODEL_CLOSED;
+  c->step = MODEL_NOTHING;
+}
+
 // --- deliveries, refunds, reversals
 
 static void settle_delivery(struct model *m, int claim, enum model_outcome outcome)

@@ -163,10 +163,20 @@ static enum model_outcome draw_outcome(struct model_run *run, const struct model
   return is_debt && o == MODEL_REFUSED ? MODEL_DONE : o;
 }
 
+// An order that nobody paid is often closed behind the inquiry; that is never answered "pending".
+static void settle_claim(struct model_run *run, int claim)
+{
+  enum model_outcome outcome = draw_outcome(run, &run->m.claims[claim]);
+  if (outcome != MODEL_PENDING && model_can_close(&run->m, claim) && model_chance(run, 60))
+    model_call_close(run, claim, outcome);
+  else
+    model_call_settle(run, claim, outcome);
+}
+
 static void settle(struct model_run *run, int activity)
 {
   int claim = draw_claim(run, activity, is_in_flight);
-  if (claim >= 0) model_call_settle(run, claim, draw_outcome(run, &run->m.claims[claim]));
+  if (claim >= 0) settle_claim(run, claim);
 }
 
 static void work(struct model_run *run, int activity)
@@ -175,7 +185,7 @@ static void work(struct model_run *run, int activity)
   if (claim < 0)
     settle(run, activity);
   else if (model_call_take(run, claim) && !model_chance(run, 25))
-    model_call_settle(run, claim, draw_outcome(run, &run->m.claims[claim]));
+    settle_claim(run, claim);
 }
 
 static void people(struct model_run *run, int activity)

@@ -45,6 +45,7 @@ void model_call_cancel(struct model_run *run, int claim);
 void model_call_take_place(struct model_run *run, int claim);
 bool model_call_take(struct model_run *run, int claim);
 void model_call_settle(struct model_run *run, int claim, enum model_outcome outcome);
+void model_call_close(struct model_run *run, int claim, enum model_outcome outcome);
 void model_call_tell(struct model_run *run, int claim, bool is_paid);
 void model_call_roll_back(struct model_run *run, int claim);
 void model_call_adjust(struct model_run *run, int activity, int64_t by);

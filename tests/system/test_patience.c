@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // takes long
 // Time as the provider sees it: how long it asks not to be called (B71), an effect that comes when the caller has given
-// up (B72), and a kept connection that dies under a call (B67). `dedupe` is off: a second POST that takes effect pays
-// again.
+// up (B72), a kept connection that dies under a call (B67), and an order that nobody pays, at a provider that cannot be
+// asked. `dedupe` is off: a second POST that takes effect pays again.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@
 #define CAP_MS   12000
 #define SLACK_MS 5000  // a rung that comes late, a machine that is busy
 
-// The first rung is shorter than what is asked for, the cap longer.
+// The first rung is shorter than what is asked for, the cap longer. Of payments at simulator-b nobody can ask.
 static const char config[] = SWEEPS_SOON
     "fulfiller:\n"
     "  providers:\n"
@@ -35,7 +35,19 @@ static const char config[] = SWEEPS_SOON
     "      ladder: [1s, 8s]\n"
     "      attempts: 6\n"
     "      retry_after_max: 12s\n"
-    "    simulator-b: { base_url: http://127.0.0.1:1, deliver: { path: /credits } }\n";
+    "    simulator-b:\n" SIMULATOR_ELSEWHERE
+    "      request_id_header: Idempotency-Key\n"
+    "      charge:\n"
+    "        path: /payments\n"
+    "        body: '{\"userId\": \"${claim.userId}\", \"amount\": ${claim.amount}, \"currency\": ${reward.currency}}'\n"
+    "        answers: {'2xx /status=PENDING': pending, '2xx': unknown}\n"
+    "      close:\n"
+    "        path: /payments/${claim.requestId}/close\n"
+    "        answers: {'2xx /status=CLOSED': done, '2xx': unknown}\n"
+    "      total_timeout: 2s\n"
+    "      connect_timeout: 1s\n"
+    "      not_found_after: 2s\n"
+    "      ladder: [1s]\n";
 
 static int set_up(void **state)
 {
@@ -146,6 +158,45 @@ static void a_kept_connection_that_dies_is_no_second_payment(void **state)
   }
 }
 
+// --- what nobody pays
+
+static char *order_of(struct stack *s, const char *code)
+{
+  return sql_text(
+      s->sql,
+      "select concat_ws(' ', c.status, c.payment, (select string_agg(t.step || ' ' || t.outcome, ', ' order "
+      "by t.attempt, t.call) from largesse.attempt t where t.claim_id = c.id and t.step = 'close'), (select "
+      "count(*) from largesse.dead_letter d where d.claim_id = c.id)) from largesse.claim c join "
+      "largesse.activity a on a.id = c.activity_id where a.code = '%s'",
+      code);
+}
+
+// As long as there is no certainty it is tried again, on the ladder.
+static void an_order_that_nobody_can_ask_about_is_closed_all_the_same(void **state)
+{
+  struct stack *s = *state;
+  char *made = sql_text(
+      s->sql,
+      "select p.outcome || coalesce(p.detail, '') from largesse.activity_put(jsonb_build_object('code', 'unasked', "
+      "'name', 'n', 'kind', 'number', 'timeZone', 'UTC', 'holdFor', '1s', 'startAt', now() - interval '1 hour', "
+      "'endAt', now() + interval '1 hour', 'stock', '{}'::jsonb, 'price', '{\"amount\": 500, \"currency\": "
+      "\"JPY\"}'::jsonb, 'paymentProvider', 'simulator-b'), 'test', null) p");
+  assert_string_equal(made, "created");
+  mem_free(made);
+  sql_exec(s->sql, "select largesse.numbers_add('unasked', null, 1, 1, 'test')");
+  sql_exec(s->sql, "select largesse.activity_action('unasked', 'publish', 'test', null, null)");
+  simulator_script(s->simulator_port,
+                   "{\"match\":{\"userId\":400,\"call\":\"close\"},\"steps\":[{\"status\":503,\"effect\":\"none\"}]}");
+  struct claim_click click = claim_click(s->scheduler_ports[0], "unasked", 400, "unasked-400");
+  click.numbers = "[1]";
+  assert_int_equal(claim_send(&click).status, 201);
+  char *order = NULL;
+  WAIT_FOR((mem_free(order), order = order_of(s, "unasked"), strstr(order, "close done") != NULL), 20);
+  assert_memory_equal(order, "expired closed close unknown, ", 30);
+  assert_string_equal(strstr(order, "close done"), "close done 0");
+  mem_free(order);
+}
+
 static void the_books_agree(void **state) { DELIVERY_BOOKS_AGREE((struct stack *)*state); }
 
 int main(void)
@@ -154,7 +205,8 @@ int main(void)
       cmocka_unit_test(a_kept_connection_that_dies_is_no_second_payment),
       cmocka_unit_test(the_next_call_comes_when_the_provider_wants_it),
       cmocka_unit_test(an_effect_behind_the_time_out_is_one_effect),
-      cmocka_unit_test(the_books_agree),
+      cmocka_unit_test(the_books_agree),  // of deliveries
+      cmocka_unit_test(an_order_that_nobody_can_ask_about_is_closed_all_the_same),
   };
   return cmocka_run_group_tests_name("patience", tests, set_up, stack_tear_down);
 }

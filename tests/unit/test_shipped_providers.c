@@ -193,6 +193,9 @@ static void wechat_pay_orders_and_refunds(void **state)
       strstr(provider_fixture_header(&f, "Authorization"), "WECHATPAY2-SHA256-RSA2048 mchid=\"1900009191\""));
   assert_request(&f, *state, ACTION_CHARGE, CALL_INQUIRE, "GET",
                  "https://api.mch.weixin.qq.com/v3/pay/transactions/out-trade-no/12-345-p?mchid=1900009191", NULL);
+  assert_request(&f, *state, ACTION_CHARGE, CALL_CLOSE, "POST",
+                 "https://api.mch.weixin.qq.com/v3/pay/transactions/out-trade-no/12-345-p/close",
+                 "{\"mchid\": \"1900009191\"}");
   assert_request(&f, *state, ACTION_REFUND, CALL_ACT, "POST",
                  "https://api.mch.weixin.qq.com/v3/refund/domestic/refunds",
                  "{\"out_trade_no\": \"12-345-p\", \"out_refund_no\": \"12-345-f\",\n \"amount\": {\"refund\": 2100, "
@@ -212,6 +215,9 @@ static void alipay_orders_in_yuan_and_refunds(void **state)
       "%3A00%3A00&notify_url=https%3A%2F%2Fshop.example%2Fv1%2Fcallbacks%2Falipay&biz_content=%7B%22out_trade_"
       "no%22%3A%20%2212_345_p%22%2C%20%22total_amount%22%3A%20%2221.00%22%2C%20%22subject%22%3A%20%22fest-"
       "2026%22%2C%20%22time_expire%22%3A%20%222026-11-29%2020%3A15%3A00%22%7D&sign_type=RSA2&sign=");
+  assert_request(&f, *state, ACTION_CHARGE, CALL_CLOSE, "POST", "https://openapi.alipay.com/gateway.do?charset=utf-8",
+                 "app_id=2021000000000000&method=alipay.trade.close&format=JSON&version=1.0&timestamp=2026-11-29%2020"
+                 "%3A00%3A00&biz_content=%7B%22out_trade_no%22%3A%20%2212_345_p%22%7D&sign_type=RSA2&sign=");
   assert_request(&f, *state, ACTION_REFUND, CALL_INQUIRE, "POST", "https://openapi.alipay.com/gateway.do?charset=utf-8",
                  "app_id=2021000000000000&method=alipay.trade.fastpay.refund.query&");
   provider_fixture_end(&f);
@@ -237,6 +243,12 @@ static void answers_inside_a_200_are_judged(void **state)
       {"alipay", ACTION_CHARGE, CALL_INQUIRE,
        "{\"alipay_trade_query_response\":{\"code\":\"40004\",\"sub_code\":\"ACQ.TRADE_NOT_EXIST\"}}",
        OUTCOME_NOT_FOUND},
+      {"alipay", ACTION_CHARGE, CALL_CLOSE, "{\"alipay_trade_close_response\":{\"code\":\"10000\"}}", OUTCOME_DONE},
+      {"alipay", ACTION_CHARGE, CALL_CLOSE,
+       "{\"alipay_trade_close_response\":{\"code\":\"40004\",\"sub_code\":\"ACQ.TRADE_STATUS_ERROR\"}}",
+       OUTCOME_REFUSED},
+      {"alipay", ACTION_CHARGE, CALL_CLOSE,
+       "{\"alipay_trade_close_response\":{\"code\":\"20000\",\"sub_code\":\"ACQ.SYSTEM_ERROR\"}}", OUTCOME_UNKNOWN},
       {"alipay", ACTION_REFUND, CALL_ACT,
        "{\"alipay_trade_refund_response\":{\"code\":\"10000\",\"fund_change\":\"N\"}}", OUTCOME_UNKNOWN},
       {"coupon", ACTION_DELIVER, CALL_ACT, "{\"code\":0,\"data\":{\"couponCode\":\"C1\"}}", OUTCOME_DONE},
@@ -248,7 +260,7 @@ static void answers_inside_a_200_are_judged(void **state)
     struct provider_fixture f;
     struct verdict v;
     open_example(&f, *state, cases[i].example);
-    const struct provider_action_profile *profile = &f.provider.actions[cases[i].action];
+    const struct provider_request *request = provider_request_of(&f.provider, cases[i].action, cases[i].kind);
     struct http_answer answer = {.stage = HTTP_ANSWERED,
                                  .status = 200,
                                  .body = cases[i].body,
@@ -256,8 +268,7 @@ static void answers_inside_a_200_are_judged(void **state)
                                  .retry_after = "",
                                  .content_type = "",
                                  .fault = ""};
-    outcome_classify(cases[i].kind == CALL_ACT ? &profile->call.rules : &profile->inquire.rules, &answer,
-                     fixture_moment.now, &v);
+    outcome_classify(&request->rules, &answer, fixture_moment.now, &v);
     if (v.outcome != cases[i].outcome) fail_msg("%s: %s", cases[i].body, outcome_name(v.outcome));
     provider_fixture_end(&f);
   }
