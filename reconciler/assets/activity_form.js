@@ -110,12 +110,12 @@ export function formOf(doc, {isNew, onKind}) {
       row(t('Time zone'), input('timeZone', zone, {list, required: true}), t('Days, weeks and months of limits are those of this zone.')),
       row(
         t('Opens'),
-        input('startAt', toLocal(doc.startAt, zone), {type: 'datetime-local', step: '1', required: true}),
+        input('startAt', toLocal(doc.startAt, zone), {type: 'datetime-local', step: '1', required: true, 'data-was': doc.startAt}),
         t('By the clocks of the time zone.'),
       ),
       row(
         t('Ends'),
-        input('endAt', toLocal(doc.endAt, zone), {type: 'datetime-local', step: '1', required: true}),
+        input('endAt', toLocal(doc.endAt, zone), {type: 'datetime-local', step: '1', required: true, 'data-was': doc.endAt}),
         t('From this instant on it is over.'),
       ),
       row(t('Event'), input('eventCode', doc.eventCode)),
@@ -246,6 +246,9 @@ const texts = ['name', 'kind', 'timeZone', 'eventCode', 'venue', 'rewardCode', '
 function instant(form, name, zone) {
   const local = form.elements[name].value;
   if (local === '') throw new FormFault(name, t('{what} is needed.', {what: t(name === 'startAt' ? 'Opens' : 'Ends')}));
+  // A field shows whole seconds, and what clocks show twice once: what nobody touched stays the instant that it was.
+  const was = form.elements[name].dataset.was;
+  if (was !== undefined && (local.length === 16 ? `${local}:00` : local) === toLocal(was, zone)) return was;
   const at = toInstant(local, zone);
   if (at === null)
     throw new FormFault(

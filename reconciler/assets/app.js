@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The console's frame: navigation, search, language, colours, keys; and which page an address is.
+import {closeDialogs} from './dialog.js';
 import {h, renewChildren} from './dom.js';
 import {language, languages, setLanguage, t, word} from './i18n.js';
 import {current, go, to} from './router.js';
@@ -234,6 +235,7 @@ function showAll(isSamePath = false) {
   const route = current();
   const same = isSamePath || state.path === route.path;
   state.path = route.path;
+  if (!same) closeDialogs();
   return showPage(route, same);
 }
 

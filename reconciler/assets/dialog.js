@@ -3,6 +3,11 @@
 import {h, newId} from './dom.js';
 import {t} from './i18n.js';
 
+// What was asked about another page is asked no more.
+export function closeDialogs() {
+  for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close();
+}
+
 export function openDialog(title, content, {wide = false, onClose} = {}) {
   const id = newId('dialog');
   const before = document.activeElement;

@@ -61,6 +61,22 @@ flow('an activity is paused: claims are refused, until it is resumed', {}, async
   await at.see('1', '.stat:has-text("Issued") .stat-value');  // the page hears of it by itself
 });
 
+flow('a running session gets another name and nothing else, and a dialog goes with its page', {}, async (at) => {
+  sql("select world.activity('renamed', 'Old name', 10)");
+  sql("update largesse.activity set start_at = date_trunc('minute', start_at) + interval '0.25 s', end_at = date_trunc('second', end_at) + interval '0.5 s' where code = 'renamed'");
+  await at.show('activities/renamed/edit');
+  await at.page.locator('main form [name=name]').fill('New name');
+  await at.page.locator('#save').click();
+  await at.see('Old name', 'dialog .preview');
+  assert.equal(await at.count('dialog .preview li'), 1);
+  await at.act('a better one');
+  await at.see('New name', '#title');
+  await at.page.locator('#action-stock').click();
+  await at.page.locator('dialog[open]').waitFor();
+  await at.page.goBack();
+  await at.dialogGone();
+});
+
 flow('stock is adjusted, and no more taken away than is free', {}, async (at) => {
   sql("select world.activity('stocked', 'Tea house seats', 100), world.submit('stocked', 1, 30)");
   await at.show('activities/stocked');
