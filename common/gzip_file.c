@@ -115,14 +115,20 @@ static enum result damaged(const char *what, char out_why[GZIP_WHY_BYTES])
   return RESULT_INVALID;
 }
 
+// zlib puts the file's path in front of what it says; whoever is told knows it.
+static const char *without_path(const char *message)
+{
+  for (const char *colon; (colon = strstr(message, ": ")) != NULL;) message = colon + 2;
+  return message[0] != '\0' ? message : "damaged";
+}
+
 static enum result read_chunk(struct gzip_reader *r, char out_why[GZIP_WHY_BYTES])
 {
   int n = gzread(r->gz, r->chunk, CHUNK_BYTES), code = Z_OK;
   const char *message = gzerror(r->gz, &code);
   if (!r->is_begun && gzdirect(r->gz) != 0) return damaged("it is not compressed with gzip", out_why);
   r->is_begun = true;
-  if (n < 0 || (code != Z_OK && code != Z_STREAM_END))
-    return damaged(message[0] != '\0' ? message : "damaged", out_why);
+  if (n < 0 || (code != Z_OK && code != Z_STREAM_END)) return damaged(without_path(message), out_why);
   r->at = 0;
   r->len = (size_t)n;
   return n > 0 ? RESULT_OK : RESULT_NOT_FOUND;

@@ -72,7 +72,7 @@ static void put_answer(const struct month_job *j, const char *state, const struc
   if (j->is_json)
     buf_puts(out, "]}\n");
   else if (count > 0)
-    buf_printf(out, "%s: %zu things stand against it\n", j->order.month, count);
+    buf_printf(out, "%s: %zu %s against it\n", j->order.month, count, count == 1 ? "thing stands" : "things stand");
   else
     buf_printf(out, "%s: nothing stands against it; --apply detaches it\n", j->order.month);
 }

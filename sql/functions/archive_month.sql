@@ -27,7 +27,7 @@ as $$
     select a.id, a.code, a.status, x.state_hash from largesse.activity a left join largesse.archive x on x.activity_id = a.id
      where a.id >= i_month * 1000000::bigint and a.id < (i_month + 1) * 1000000::bigint
   )
-  select null, format('the month is not over since %s days', ceil(extract(epoch from i_age) / 86400))
+  select null, format('the month has not been over for %s days', ceil(extract(epoch from i_age) / 86400))
    where (date '1970-01-01' + make_interval(months => i_month + 1))::timestamp at time zone 'UTC' + i_age > largesse.clock_now()
   union all
   select null, 'there are no partitions of this month' where not exists (select from largesse.archive_partitions(i_month))

@@ -57,7 +57,7 @@ select probe.expect('claims', probe.claim('spring', 's1', 1, 2), 'ACCEPTED succe
 select probe.expect('what runs is not exported', probe.export('spring'), 'not_finished: it is ongoing; only what is finished is archived');
 select largesse.clock_set('2026-02-10 14:00Z' - clock_timestamp());
 select largesse.activity_advance(10);
-select probe.expect('not everything is finished', probe.blockers(), 'other was not exported; spring was not exported; the month is not over since 30 days');
+select probe.expect('not everything is finished', probe.blockers(), 'other was not exported; spring was not exported; the month has not been over for 30 days');
 
 -- What is exported: rows as JSON, in an order, nothing of others.
 select probe.expect('claims', (select string_agg(concat_ws(' ', l::json ->> 'biz_id', l::json ->> 'quantity', l::json ->> 'status', l::json ->> 'deadline'), '; ') from string_to_table(probe.lines('spring', 'claim'), E'\n') l),
