@@ -6,6 +6,7 @@ language plpgsql stable parallel safe
 set search_path = largesse, pg_temp
 as $$
 begin
+  if i_zone = 'UTC' then return true; end if;  -- asked about at every look for a night that is due; the list is read from many files
   -- Without a slash it may be an abbreviation (PST), with a digit a rule of its own (Foo+3): AT TIME ZONE would take both.
   if i_zone !~ '/' or i_zone ~ '[0-9]' then
     return exists (select from pg_timezone_names z where z.name = i_zone);
