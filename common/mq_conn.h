@@ -80,9 +80,10 @@ struct mq_conn {
   bool failed;
   char reason[MQ_TEXT_BYTES];
   uint32_t attempts;
-  bool again;            // the role has more to do at once
-  bool want_write;       // the role waits for room in the socket
-  struct mono_time due;  // the role wants a turn at this instant
+  bool again;                  // the role has more to do at once
+  bool want_write;             // the role waits for room in the socket
+  struct mono_time due;        // the role wants a turn at this instant
+  struct mono_time strict_at;  // from then on the broker has to read again; 0: it has to already, or it is blocked
 };
 
 // Loop thread. start after the role's own fields are ready. False from stop: the thread hangs in a call that cannot be

@@ -70,15 +70,25 @@ static void on_blocked(struct mq_conn *c, amqp_bytes_t reason)
   snprintf(text, sizeof text, "%.*s", (int)(reason.len < 200 ? reason.len : 200), (const char *)reason.bytes);
   // The broker reads nothing for as long as its alarm lasts; that must not count as a dead peer.
   mq_conn_set_user_timeout(c, MQ_BLOCKED_TIMEOUT_MS);
+  c->strict_at = (struct mono_time){0};
   atomic_store(&c->blocked, true);
   mq_conn_note(c, MQ_NOTE_BLOCKED, text);
 }
 
+// It says so before it reads: to the kernel it has been silent for the whole alarm, and with the short time-out again
+// it would give the connection up at the next probe.
 static void on_unblocked(struct mq_conn *c)
 {
-  mq_conn_set_user_timeout(c, 2 * span_to_ms(c->heartbeat));
+  c->strict_at = mono_after(mono_after(clk_mono(), c->heartbeat), c->heartbeat);
   atomic_store(&c->blocked, false);
   mq_conn_note(c, MQ_NOTE_UNBLOCKED, "");
+}
+
+static void look_at_strictness(struct mq_conn *c)
+{
+  if (c->strict_at.us == 0 || mono_before(clk_mono(), c->strict_at)) return;
+  mq_conn_set_user_timeout(c, 2 * span_to_ms(c->heartbeat));
+  c->strict_at = (struct mono_time){0};
 }
 
 static void on_connection_frame(struct mq_conn *c, const amqp_frame_t *frame)
@@ -142,6 +152,7 @@ static void live(struct mq_conn *c)
     c->again = c->want_write = false;
     c->due = mono_after(clk_mono(), span_ms(TURN_MAX_MS));
     drain(c);
+    look_at_strictness(c);
     if (!c->failed) c->role->on_work(c->self);
     if (!c->failed) wait_for_news(c);
   }
@@ -166,6 +177,7 @@ static void one_connection(struct mq_conn *c)
 {
   c->failed = false;
   c->reason[0] = '\0';
+  c->strict_at = (struct mono_time){0};
   if (!mq_conn_open(c)) {
     mq_conn_close(c, false);
     if (!atomic_load(&c->stopping)) mq_conn_note(c, MQ_NOTE_ATTEMPT_FAILED, c->reason);

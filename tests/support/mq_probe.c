@@ -69,6 +69,15 @@ int mq_rig_count_log(struct mq_rig *rig, const char *text)
   return count;
 }
 
+void mq_rig_show_log(struct mq_rig *rig)
+{
+  struct buf all;
+  buf_init(&all, LOG_READ_MAX);
+  read_log(rig, &all);
+  (void)fputs(buf_text(&all), stderr);
+  buf_release(&all);
+}
+
 double mq_rig_metric(struct mq_rig *rig, const char *line_start)
 {
   struct buf page;

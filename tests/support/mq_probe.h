@@ -21,6 +21,7 @@ struct mq_rig {
 void mq_rig_init(struct mq_rig *rig, char *url);  // url stays the caller's
 void mq_rig_release(struct mq_rig *rig);
 int mq_rig_count_log(struct mq_rig *rig, const char *text);        // lines of the log that contain text
+void mq_rig_show_log(struct mq_rig *rig);                          // to stderr, for a case that fails
 double mq_rig_metric(struct mq_rig *rig, const char *line_start);  // -1 if there is none
 void mq_rig_turn(struct mq_rig *rig);                              // once, waiting a little
 struct mq_publisher *mq_rig_publisher(struct mq_rig *rig);         // and waits until it is up

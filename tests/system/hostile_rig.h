@@ -140,23 +140,22 @@ static inline void hostile_wait(struct stack *s, double seconds)
 }
 
 // On a busy machine the success of "paidAfterAll" is heard before its failure has been believed, in a callback or by
-// asking: then it is no late news, the claim has rightly succeeded, and its fate is called "paidInTime". Their users are
-// kept as hostile_early.
+// asking: then it is no late news, the claim has rightly succeeded, and its fate is called "paidInTime". Their users
+// are kept as hostile_early.
 static inline void hostile_notice_early(struct stack *s)
 {
-  sql_exec(
-      s->sql,
-      "update hostile_ledger l set fate = 'paidInTime', ending = 'succeeded' where l.fate = 'paidAfterAll'"
-      "   and (exists (select from largesse.callback b"
-      "                 where b.request_id = l.claim_id and b.outcome = 'done' and b.state = 'applied')"
-      "     or exists (select from largesse.attempt t"
-      "                 where t.activity_id = split_part(l.claim_id, '-', 1)::bigint"
-      "                   and t.claim_id = split_part(l.claim_id, '-', 2)::bigint"
-      "                   and t.step = 'inquire' and t.outcome = 'done'));"
-      "create temporary table if not exists hostile_early (user_id bigint);"
-      "insert into hostile_early select c.user_id from hostile_ledger l join largesse.claim c"
-      "  on l.fate = 'paidInTime' and c.activity_id = split_part(l.claim_id, '-', 1)::bigint"
-      "     and c.id = split_part(l.claim_id, '-', 2)::bigint");
+  sql_exec(s->sql,
+           "update hostile_ledger l set fate = 'paidInTime', ending = 'succeeded' where l.fate = 'paidAfterAll'"
+           "   and (exists (select from largesse.callback b"
+           "                 where b.request_id = l.claim_id and b.outcome = 'done' and b.state = 'applied')"
+           "     or exists (select from largesse.attempt t"
+           "                 where t.activity_id = split_part(l.claim_id, '-', 1)::bigint"
+           "                   and t.claim_id = split_part(l.claim_id, '-', 2)::bigint"
+           "                   and t.step = 'inquire' and t.outcome = 'done'));"
+           "create temporary table if not exists hostile_early (user_id bigint);"
+           "insert into hostile_early select c.user_id from hostile_ledger l join largesse.claim c"
+           "  on l.fate = 'paidInTime' and c.activity_id = split_part(l.claim_id, '-', 1)::bigint"
+           "     and c.id = split_part(l.claim_id, '-', 2)::bigint");
 }
 
 // The provider's books as the temporary table hostile_ledger.
