@@ -18,7 +18,7 @@
 #include "tests/support/server.h"
 #include "tests/support/support.h"
 
-#define STEPS       10000  // of one part
+#define STEPS       6000  // of one part
 #define STEPS_CHAOS 1000000
 
 static uint64_t number_of(const char *name, uint64_t otherwise)
