@@ -71,14 +71,12 @@ void web_reply_etag(struct web_request *req, int64_t version);  // header, befor
 void web_reply_doc(struct web_call *call, const struct db_rows *rows, size_t column);
 // Where a JSON document has texts for people.
 struct web_told {
-  const char *at;              // JSON pointer of an object or a list of them; "": the document
+  const char *at;              // JSON pointer of an object or a list of them; "": the document itself
   const char *const *members;  // of each, ended by NULL; "repair.text": of an object within
 };
-// Appends a JSON document with those texts in the language of the request; then web_reply_language goes with it.
-void web_put_told_members(struct buf *b, const struct web_request *req, const char *json, size_t len,
-                          const struct web_told *told);
-// 200 and such a document, with its language. told NULL: there are no such texts.
+// Appends a JSON document with those texts in the language of the request; then web_reply_language goes with it. told
+// NULL: there are no such texts.
+void web_put_told(struct buf *b, const struct web_request *req, const char *json, size_t len,
+                  const struct web_told *told);
+// Answers with such a document, and its language.
 void web_reply_told(struct web_request *req, int status, const char *json, size_t len, const struct web_told *told);
-// Appends a JSON document whose texts are English, such as rejected rows: in each object of the list `list` (NULL: the
-// document is the list) the text `member` is told in the language of the request. Then web_reply_language goes with it.
-void web_put_told(struct buf *b, const struct web_request *req, const char *json, const char *list, const char *member);

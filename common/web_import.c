@@ -38,12 +38,14 @@ struct import_call {
 static void reply(struct web_request *req, int64_t inserted, int64_t duplicates, int64_t rows, size_t bad,
                   const char *rejected)
 {
+  static const char *const members[] = {"reason", NULL};
+  static const struct web_told told = {.at = "", .members = members};
   struct buf b;
   char detail[96];
   buf_init(&b, REPLY_BYTES_MAX);
   buf_printf(&b, "%s\"rows\":%lld,\"inserted\":%lld,\"duplicates\":%lld,\"rejectedCount\":%zu,\"rejected\":",
              bad > 0 ? "" : "{", (long long)rows, (long long)inserted, (long long)duplicates, bad);
-  web_put_told(&b, req, rejected, NULL, "reason");
+  web_put_told(&b, req, rejected, strlen(rejected), &told);
   if (bad == 0) buf_putc(&b, '}');
   (void)snprintf(detail, sizeof detail, "%zu of %lld rows are rejected; nothing was inserted", bad, (long long)rows);
   if (bad > 0)

@@ -31,8 +31,8 @@ void web_list_reply_page(struct web_call *call, const struct db_rows *rows, size
   buf_printf(&b, "{%s\"%s\":[", head, member);
   for (size_t i = 0; i < shown; i++) {
     if (i > 0) buf_putc(&b, ',');
-    web_put_told_members(&b, call->req, db_rows_text(rows, i, key_column + 1),
-                         db_rows_text_len(rows, i, key_column + 1), call->told);
+    web_put_told(&b, call->req, db_rows_text(rows, i, key_column + 1), db_rows_text_len(rows, i, key_column + 1),
+                 call->told);
   }
   buf_puts(&b, "],\"next\":");
   if (count > call->limit)

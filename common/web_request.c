@@ -209,13 +209,13 @@ static bool is_language(const char *item, size_t len, const char *language)
   return len >= own && web_parse_same(item, own, language, own) && (len == own || strchr("-; ", item[own]));
 }
 
-// Between the two languages there are; others decide nothing.
 void web_choose_language(struct web_request *req, bool is_chinese)
 {
   req->has_language = true;
   req->is_chinese = is_chinese;
 }
 
+// Between the two languages there are; others decide nothing.
 bool web_wants_chinese(const struct web_request *req)
 {
   if (req->has_language) return req->is_chinese;

@@ -30,8 +30,8 @@ static void tell_members(const struct web_request *req, json_t *item, const char
   for (; *members != NULL; members++) tell(req, item, *members);
 }
 
-void web_put_told_members(struct buf *b, const struct web_request *req, const char *json, size_t len,
-                          const struct web_told *told)
+void web_put_told(struct buf *b, const struct web_request *req, const char *json, size_t len,
+                  const struct web_told *told)
 {
   json_t *document = NULL;
   if (told == NULL || !web_wants_chinese(req) || jsonx_parse(json, len, &document, NULL) != RESULT_OK) {
@@ -53,16 +53,8 @@ void web_reply_told(struct web_request *req, int status, const char *json, size_
     return;
   }
   buf_init(&b, WEB_REPLY_BYTES_MAX);
-  web_put_told_members(&b, req, json, len, told);
+  web_put_told(&b, req, json, len, told);
   web_reply_language(req);
   web_reply_json(req, status, buf_text(&b), b.len);
   buf_release(&b);
-}
-
-void web_put_told(struct buf *b, const struct web_request *req, const char *json, const char *list, const char *member)
-{
-  char at[32] = "";
-  if (list != NULL) (void)snprintf(at, sizeof at, "/%s", list);
-  web_put_told_members(b, req, json, strlen(json),
-                       &(struct web_told){.at = at, .members = (const char *const[]){member, NULL}});
 }

@@ -180,10 +180,10 @@ static http_answer_fn *heard_by(enum call_kind kind)
   return on_acted;
 }
 
-// What the inquiry said stands, where there was one.
-static void finish_without_closing(struct job *job, const char *code, const char *detail)
+// An order that cannot be closed: what the inquiry before it said stands, where there was one.
+static void finish_uncalled(struct job *job, enum call_kind kind, const char *code, const char *detail)
 {
-  if (job->call_number > 0)
+  if (kind == CALL_CLOSE && job->call_number > 0)
     finish(job);
   else
     finish_without_call(job, code, detail);
@@ -193,20 +193,18 @@ static void call(struct job *job, enum call_kind kind)
 {
   struct lane *lane = job->lane;
   const struct render_moment moment = render_moment_now();
-  void (*without)(struct job *, const char *, const char *) =
-      kind == CALL_CLOSE ? finish_without_closing : finish_without_call;
   char traceparent[TRACE_PARENT_BYTES];
   uint64_t span = trace_next(&lane->spans);
   enum result result = render(job, kind, span, &moment, traceparent);
   if (result != RESULT_OK) {
     static const char why[] = "a value of the claim cannot stand in its place in the provider's templates";
     if (kind != CALL_CLOSE) job->review = "request_not_possible";
-    without(job, "REQUEST_NOT_POSSIBLE", why);
+    finish_uncalled(job, kind, "REQUEST_NOT_POSSIBLE", why);
     return;
   }
   result = http_client_send(lane->http, &lane->call.request, heard_by(kind), job, NULL);
   if (result != RESULT_OK) {
-    without(job, "NOT_SENT", result_text(result));
+    finish_uncalled(job, kind, "NOT_SENT", result_text(result));
     return;
   }
   job_begin_call(job, kind);

@@ -104,16 +104,12 @@ void desk_activity_adjust(struct web_request *req)
 
 static void on_warm(struct web_call *call, const struct db_rows *rows)
 {
-  struct buf told;
-  if (db_rows_is_null(rows, 0, 3)) {
+  static const char *const members[] = {"detail", NULL};
+  static const struct web_told told = {.at = "/warnings", .members = members};
+  if (db_rows_is_null(rows, 0, 3))
     web_reply_missing(call->req, UNKNOWN);
-    return;
-  }
-  buf_init(&told, WEB_REPLY_BYTES_MAX);
-  web_put_told(&told, call->req, db_rows_text(rows, 0, 3), "warnings", "detail");
-  web_reply_language(call->req);
-  web_reply_json(call->req, 200, buf_text(&told), told.len);
-  buf_release(&told);
+  else
+    web_reply_told(call->req, 200, db_rows_text(rows, 0, 3), db_rows_text_len(rows, 0, 3), &told);
 }
 
 static bool ignore_reason(struct web_call *call)

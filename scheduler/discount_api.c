@@ -19,12 +19,9 @@
 // Quotes and redemptions say why something is left out.
 static void reply_told(struct web_call *call, int status, const struct db_rows *rows, size_t column)
 {
-  struct buf told;
-  buf_init(&told, WEB_REPLY_BYTES_MAX);
-  web_put_told(&told, call->req, db_rows_text(rows, 0, column), "rejected", "detail");
-  web_reply_language(call->req);
-  web_reply_json(call->req, status, buf_text(&told), told.len);
-  buf_release(&told);
+  static const char *const members[] = {"detail", NULL};
+  static const struct web_told told = {.at = "/rejected", .members = members};
+  web_reply_told(call->req, status, db_rows_text(rows, 0, column), db_rows_text_len(rows, 0, column), &told);
 }
 
 static void on_told(struct web_call *call, const struct db_rows *rows)

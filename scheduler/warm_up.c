@@ -106,12 +106,9 @@ static void put_rest(struct warm_up_run *r)
 
 static void reply(struct web_request *web, const struct buf *report)
 {
-  struct buf told;
-  buf_init(&told, 2 * REPORT_MAX);
-  web_put_told(&told, web, buf_text(report), "warnings", "detail");
-  web_reply_language(web);
-  web_reply_json(web, 200, buf_text(&told), told.len);
-  buf_release(&told);
+  static const char *const members[] = {"detail", NULL};
+  static const struct web_told told = {.at = "/warnings", .members = members};
+  web_reply_told(web, 200, buf_text(report), report->len, &told);
 }
 
 static void finish(struct warm_up_run *r)

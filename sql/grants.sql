@@ -109,7 +109,7 @@ begin
   for v_sig in
     select p.oid::regprocedure::text from pg_proc p
      where p.pronamespace = 'largesse'::regnamespace
-       and (p.proname in ('archive_is_away', 'audit_stock_of', 'audit_missing_claims', 'audit_has_missing_claims', 'audit_is_reversed', 'audit_numbers_due', 'audit_limits', 'audit_event_limit', 'audit_hash', 'audit_usage_salt', 'audit_keep_from', 'audit_part_bits', 'audit_ask', 'period_start')
+       and (p.proname in ('archive_is_away', 'audit_stock_of', 'audit_missing_claims', 'audit_has_missing_claims', 'audit_is_reversed', 'audit_numbers_due', 'audit_limits', 'audit_event_limit', 'audit_hash', 'audit_usage_salt', 'audit_keep_from', 'audit_part_bits', 'audit_ask', 'claim_is_open', 'period_start')
             or p.proname in (select 'audit_' || d.name from largesse.audit_definition d where d.source = 'audit'))
   loop
     execute format('grant execute on function %s to largesse_auditor', v_sig);

@@ -11,8 +11,7 @@ as $$
          format('%s, next attempt %s, %s', c.status, coalesce(largesse.time_text(c.next_attempt_at), 'never'),
                 case when c.review_since is null then 'not under review' else 'under review' end)
     from largesse.claim c
-   cross join lateral (select c.status = 'issuing' or coalesce(c.reversal, 'done') not in ('done', 'not_found')
-                              or coalesce(c.payment, 'done') not in ('done', 'refused', 'void', 'closed') or coalesce(c.refund, 'done') not in ('done', 'refused') as is_open) w
+   cross join lateral (select largesse.claim_is_open(c) as is_open) w
    where c.activity_id = i_activity_id
      and case when w.is_open then c.next_attempt_at is null and c.review_since is null
               else c.next_attempt_at is not null or c.review_since is not null and coalesce(c.review_cause, '') <> 'late_payment' and coalesce(c.refund, '') <> 'refused' end
@@ -26,6 +25,5 @@ select largesse.audit_register('claim_nobody_will_look_at', 'critical',
   i_of_claims => array[
     'count(*) filter (where case
     when c.status = ''succeeded'' and c.reversal is null and c.payment is null and c.refund is null then c.next_attempt_at is not null or c.review_since is not null
-    when c.status = ''issuing'' or coalesce(c.reversal, ''done'') not in (''done'', ''not_found'') or coalesce(c.payment, ''done'') not in (''done'', ''refused'', ''void'', ''closed'')
-         or coalesce(c.refund, ''done'') not in (''done'', ''refused'') then c.next_attempt_at is null and c.review_since is null
+    when largesse.claim_is_open(c) then c.next_attempt_at is null and c.review_since is null
     else c.next_attempt_at is not null or c.review_since is not null and coalesce(c.review_cause, '''') <> ''late_payment'' and coalesce(c.refund, '''') <> ''refused'' end)']);

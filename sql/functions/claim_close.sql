@@ -42,13 +42,6 @@ begin
   returning c.activity_id, c.id, c.status, c.review_cause is not null, c.review_cause
   $q$, v_relation) using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_due_ms, i_review, v_now;
   if exists (select from unnest(i_steps, i_review) as r(step, review) where r.step = 'close' and r.review is not null) then
-    execute format($q$
-      select largesse.dead_letter_open(array_agg(r.a), array_agg(r.c), array_agg(r.provider), array_agg(c.review_cause),
-                                       array_agg(coalesce(r.code, 'HTTP ' || r.http)), array_agg(r.detail))
-        from unnest($1, $2, $3, $4, $5, $6, $7, $8) as r(a, c, attempt, step, provider, http, code, detail)
-        join %s c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.review_since = $9
-       where r.step = 'close'
-      having count(*) > 0
-      $q$, v_relation) using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_providers, i_http, i_codes, i_details, v_now;
+    perform largesse.claim_settle_letters(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_providers, i_http, i_codes, i_details, '{close}', v_now);
   end if;
 end $$;

@@ -87,3 +87,11 @@ begin
     $q$, largesse.month_relation('claim', i_activity_ids)) into v_claims using i_activity_ids, i_claim_ids;
   return v_claims;
 end $$;
+
+-- Whether something about a claim is still to be done or found out. Parameters: its row. Result: the answer. Locks, errors: none.
+create or replace function largesse.claim_is_open(i_claim largesse.claim) returns boolean
+language sql immutable parallel safe
+as $$
+  select i_claim.status = 'issuing' or coalesce(i_claim.reversal, 'done') not in ('done', 'not_found')
+         or coalesce(i_claim.payment, 'done') not in ('done', 'refused', 'void', 'closed') or coalesce(i_claim.refund, 'done') not in ('done', 'refused')
+$$;

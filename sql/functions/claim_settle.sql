@@ -164,13 +164,7 @@ begin
   select s.activity_id, s.id, s.status, s.review_since is not null, s.review_cause from settled s
   $q$, v_relation) using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_due_ms, i_review, i_trust_ms, v_now;
   if i_review is distinct from array_fill(null::text, array[cardinality(i_review)]) or i_outcomes && '{refused,not_found}' then
-    execute format($q$
-    select largesse.dead_letter_open(array_agg(r.a), array_agg(r.c), array_agg(r.provider), array_agg(c.review_cause),
-                                     array_agg(coalesce(r.code, 'HTTP ' || r.http)), array_agg(r.detail))
-      from unnest($1, $2, $3, $4, $5, $6, $7) as r(a, c, attempt, provider, http, code, detail)
-      join %s c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.review_since = $8
-    having count(*) > 0
-    $q$, v_relation) using i_activity_ids, i_claim_ids, i_attempts, i_providers, i_http, i_codes, i_details, v_now;
+    perform largesse.claim_settle_letters(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_providers, i_http, i_codes, i_details, '{deliver,inquire,reverse,inquire_reverse}', v_now);
   end if;
 end $$;
 
@@ -200,4 +194,24 @@ begin
                   i_durations_us, i_requests, i_answers, i_traces)
         as r(a, c, attempt, call, step, outcome, provider, http, code, detail, started, duration, request, answer, trace)
   on conflict do nothing;
+end $$;
+
+-- Opens the letters of claims that a batch has just sent to review. Parameters: parallel arrays as of claim_settle; i_of: the steps that are meant; i_now: when their review
+-- began. Result: none. Locks: letters. Errors: none.
+create or replace function largesse.claim_settle_letters(
+  i_activity_ids bigint[], i_claim_ids bigint[], i_attempts int[], i_steps text[], i_providers text[], i_http int[], i_codes text[], i_details text[], i_of text[],
+  i_now timestamptz)
+returns void
+language plpgsql volatile security definer
+set search_path = largesse, pg_temp set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  execute format($q$
+    select largesse.dead_letter_open(array_agg(r.a), array_agg(r.c), array_agg(r.provider), array_agg(c.review_cause),
+                                     array_agg(coalesce(r.code, 'HTTP ' || r.http)), array_agg(r.detail))
+      from unnest($1, $2, $3, $4, $5, $6, $7, $8) as r(a, c, attempt, step, provider, http, code, detail)
+      join %s c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.review_since = $9
+     where r.step = any ($10)
+    having count(*) > 0
+    $q$, largesse.month_relation('claim', i_activity_ids)) using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_providers, i_http, i_codes, i_details, i_now, i_of;
 end $$;

@@ -93,13 +93,6 @@ begin
   select s.activity_id, s.id, s.status, s.review_cause is not null, s.review_cause from settled s
   $q$, v_relation) using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_outcomes, i_refs, i_due_ms, i_review, i_trust_ms, i_urls, v_now;
   if i_review is distinct from array_fill(null::text, array[cardinality(i_review)]) or i_outcomes && '{refused,not_found}' and i_steps && '{refund,inquire_refund}' then
-    execute format($q$
-      select largesse.dead_letter_open(array_agg(r.a), array_agg(r.c), array_agg(r.provider), array_agg(c.review_cause),
-                                       array_agg(coalesce(r.code, 'HTTP ' || r.http)), array_agg(r.detail))
-        from unnest($1, $2, $3, $4, $5, $6, $7, $8) as r(a, c, attempt, step, provider, http, code, detail)
-        join %s c on c.activity_id = r.a and c.id = r.c and c.attempts = r.attempt and c.review_since = $9
-       where r.step in ('charge', 'inquire_charge', 'refund', 'inquire_refund')
-      having count(*) > 0
-      $q$, v_relation) using i_activity_ids, i_claim_ids, i_attempts, i_steps, i_providers, i_http, i_codes, i_details, v_now;
+    perform largesse.claim_settle_letters(i_activity_ids, i_claim_ids, i_attempts, i_steps, i_providers, i_http, i_codes, i_details, '{charge,inquire_charge,refund,inquire_refund}', v_now);
   end if;
 end $$;

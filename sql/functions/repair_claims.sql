@@ -1,14 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Repairs of claims: nothing about them is decided, they are made to go on as they would by themselves.
 
--- Whether something about a claim is still to be done or found out. Parameters: its row. Result: the answer. Locks, errors: none.
-create or replace function largesse.repair_claim_is_open(i_claim largesse.claim) returns boolean
-language sql immutable
-as $$
-  select i_claim.status = 'issuing' or coalesce(i_claim.reversal, 'done') not in ('done', 'not_found')
-         or coalesce(i_claim.payment, 'done') not in ('done', 'refused', 'void', 'closed') or coalesce(i_claim.refund, 'done') not in ('done', 'refused')
-$$;
-
 -- A claim that is open is due now: its provider is asked, by the request id that it had. One that is finished is not due. Nothing else changes.
 -- Parameters: i_activity_id, i_claim_id, i_subject (not used), i_apply. Result: one row: before, after, outcome; not_repairable where the claim is due already, is being
 -- worked on, or waits for a person; none where there is no such claim. Locks: the claim. Errors: 40P01 (repeat).
@@ -24,7 +16,7 @@ declare
 begin
   if i_apply then v_claim := largesse.claim_row_held(i_activity_id, i_claim_id); else v_claim := largesse.claim_row(i_activity_id, i_claim_id); end if;
   if v_claim.id is null then return; end if;
-  v_open := largesse.repair_claim_is_open(v_claim);
+  v_open := largesse.claim_is_open(v_claim);
   before := format('%s, %s', v_claim.status, case when v_claim.review_since is not null then 'under review' when v_claim.next_attempt_at is null then 'never due'
                                                   else 'due ' || largesse.time_text(v_claim.next_attempt_at) end);
   after := v_claim.status || case when v_open then ', due now' else ', never due' end;

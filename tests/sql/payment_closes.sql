@@ -84,6 +84,10 @@ select probe.expect(concat_ws(' ', payment, outcome, review), probe.after_close(
   ('pending', 'unknown', 'charge_pending_too_long', 'expired pending - inquire_charge never charge_pending_too_long free 0 bank:charge_pending_too_long')
 ) as t(payment, outcome, review, expected);
 
+-- Takes a claim: how often it was tried, and whether patience runs since then.
+create function probe.tries(i_id bigint, i_since timestamptz) returns text language sql as $$
+  select t.tries || ' ' || (t.wanted_at = i_since) from largesse.claim_take(probe.key(i_id), array[i_id], array[(probe.claim(i_id)).attempts], '10 s', '4 s', 'bank') t
+$$;
 -- Patience runs from the end of the hold, and goes on through answers that do not close it; the tries are counted until the provider says "pending" once more.
 do $$
 declare
@@ -95,11 +99,11 @@ begin
   v_since := (probe.claim(v_id)).pending_since;
   perform probe.expect('from the end of the hold', (v_since is not null)::text, 'true');
   for i in 1 .. 3 loop
-    perform probe.expect('tries', (select t.tries || ' ' || (t.wanted_at = v_since) from largesse.claim_take(probe.key(v_id), array[v_id], array[(probe.claim(v_id)).attempts], '10 s', '4 s', 'bank') t), i || ' true');
+    perform probe.expect('tries', probe.tries(v_id, v_since), i || ' true');
     perform probe.settle(v_id, 'close', (array['refused', 'retry', 'unknown'])[i]);
   end loop;
   perform probe.call(v_id, 'inquire_charge', 'pending');
-  perform probe.expect('anew', (select t.tries || ' ' || (t.wanted_at = v_since) from largesse.claim_take(probe.key(v_id), array[v_id], array[(probe.claim(v_id)).attempts], '10 s', '4 s', 'bank') t), '1 true');
+  perform probe.expect('anew', probe.tries(v_id, v_since), '1 true');
 end $$;
 
 -- Both calls under one lease are written down.

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "fulfiller/decision.h"
+#include "tests/unit/answer_fixture.h"
 #include "tests/unit/provider_fixture.h"
 
 #define HEAD "fulfiller:\n  providers:\n    p:\n      base_url: http://h:1/base\n"
@@ -99,20 +100,6 @@ static void its_faults_are_told_at_start(void **state)
 }
 
 // --- answers
-
-static struct verdict classify(const struct answer_rules *rules, enum http_stage stage, int status, const char *body)
-{
-  struct verdict verdict;
-  const struct http_answer answer = {.stage = stage,
-                                     .status = status,
-                                     .body = body,
-                                     .body_len = strlen(body),
-                                     .retry_after = "",
-                                     .content_type = "",
-                                     .fault = stage == HTTP_ANSWERED ? "" : "why"};
-  outcome_classify(rules, &answer, (struct wall_time){INT64_C(1795953600000000)}, &verdict);
-  return verdict;
-}
 
 // Only what certainly will not be paid is done. A paid order is refused, which means: ask.
 static void done_is_what_certainly_will_not_be_paid(void **state)

@@ -11,8 +11,9 @@
 
 #include "fulfiller/decision.h"
 #include "fulfiller/outcome.h"
+#include "tests/unit/answer_fixture.h"
 
-#define NOW ((struct wall_time){INT64_C(1795953600000000)})  // 2026-11-29T12:00:00Z
+#define NOW answer_fixture_now
 
 static struct answer_rules rules_of(enum provider_action action, enum call_kind kind, struct conf_pair *pairs,
                                     size_t count)
@@ -26,21 +27,6 @@ static struct answer_rules rules_of(enum provider_action action, enum call_kind 
   rules.message_pointer = "/message";
   rules.retry_after_max = span_s(3600);
   return rules;
-}
-
-static struct verdict classify(const struct answer_rules *rules, enum http_stage stage, int status, const char *body)
-{
-  struct verdict verdict;
-  struct http_answer answer = {.stage = stage,
-                               .status = status,
-                               .body = body,
-                               .body_len = strlen(body),
-                               .retry_after = "",
-                               .content_type = "",
-                               .fault = stage == HTTP_ANSWERED ? "" : "why"};
-  memset(&verdict, 0xA5, sizeof verdict);
-  outcome_classify(rules, &answer, NOW, &verdict);
-  return verdict;
 }
 
 struct expected {
